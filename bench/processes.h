@@ -1,0 +1,32 @@
+// What the processes below this one cost in memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coop::bench {
+
+struct ProcessFact {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::string name{};
+};
+
+// Every process below `root`, in no order.
+std::vector<ProcessFact> descendants_of(pid_t root);
+
+struct MemoryUse {
+  std::uint64_t private_kib = 0;    // pages no other process maps
+  std::uint64_t anonymous_kib = 0;  // no file's; pages shared are divided among the sharers
+  std::uint64_t resident_kib = 0;   // everything mapped and present, shared or not
+  bool readable = false;
+};
+MemoryUse memory_of(pid_t pid);
+
+// MemAvailable of the whole machine.
+std::uint64_t available_kib();
+
+}  // namespace coop::bench

@@ -1,0 +1,36 @@
+// A directory of our own for everything the contenders need, removed at the end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "coop/path.h"
+
+namespace coop::bench {
+
+class Scratch {
+ public:
+  static Result<Scratch> make();
+  Scratch(Scratch&& other) noexcept;
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch();
+
+  const Path& path() const { return path_; }
+  // Makes missing directories on the way.
+  Result<Path> directory(std::string_view name) const;
+  Result<Path> file(std::string_view name, std::string_view contents) const;
+
+  // A small git repository's shape: `files` files in a few directories, and a .git with hooks.
+  Result<Path> repository(std::string_view name, std::size_t files) const;
+
+  // `text` without the places of this machine, for reports.
+  std::string shown(std::string text) const;
+
+ private:
+  explicit Scratch(Path path) : path_(std::move(path)) {}
+
+  Path path_{};
+};
+
+}  // namespace coop::bench

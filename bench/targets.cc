@@ -1,0 +1,92 @@
+// What coop promises about its speed and size, and whether this run saw it.
+#include <cmath>
+#include <cstdio>
+
+#include "report.h"
+
+namespace coop::bench {
+
+namespace {
+
+constexpr std::string_view kLike = "bwrap + seccomp";  // nearest to coop; it lacks Landlock
+constexpr std::string_view kBwrap = "bwrap";
+
+enum class Bound { at_most, at_least };
+
+// `name` divided by `against`, both medians of the same rounds.
+Target ratio(const std::vector<Row>& rows, std::string wanted, std::string_view name,
+             std::string_view against, Bound bound, double limit) {
+  const Row* one = find_row(rows, name);
+  const Row* other = find_row(rows, against);
+  if (one == nullptr || other == nullptr || other->summary.median <= 0)
+    return Target{.wanted = std::move(wanted), .measured = "not measured here"};
+  const double value = one->summary.median / other->summary.median;
+  return Target{.wanted = std::move(wanted),
+                .measured = fixed(value, 2) + " ×",
+                .reached = bound == Bound::at_most ? value <= limit : value >= limit};
+}
+
+// Against bubblewrap twice: with the same filter, and with no filter at all, which is harder.
+void against_bwrap(std::vector<Target>& targets, const std::vector<Row>& rows,
+                   const std::string& what, std::string_view name, Bound bound, double limit) {
+  const std::string sign = bound == Bound::at_most ? " ≤ " : " ≥ ";
+  for (const std::string_view peer : {kLike, kBwrap}) {
+    const std::string wanted = what + sign + fixed(limit, 1) + " × " + std::string(peer) +
+                               (peer == kBwrap ? " (without seccomp: harder)" : "");
+    targets.push_back(ratio(rows, wanted, name, peer, bound, limit));
+  }
+}
+
+void memory(std::vector<Target>& targets, const Results& results) {
+  constexpr double kLimit = 150;
+  for (const AliveRow& row : results.alive) {
+    if (row.name != "spawn" && row.name != "pool") continue;
+    Target target{.wanted = std::string(row.name == "pool" ? "pool" : "coop::spawn") + ", " +
+                            std::to_string(row.wanted) +
+                            " alive: ≤ 150 KiB private memory of helpers each"};
+    if (row.alive == row.wanted && row.trouble.empty()) {
+      target.measured = fixed(row.helper_private, 0) + " KiB";
+      target.reached = row.helper_private <= kLimit;
+    } else {
+      target.measured = row.trouble.empty() ? "not measured here" : row.trouble;
+      if (row.alive < row.wanted) target.reached = false;
+    }
+    targets.push_back(std::move(target));
+  }
+}
+
+Target compile_job(const Results& results) {
+  constexpr double kLimit = 0.03;
+  Target target{.wanted = "a compile job's median within 3 % of bare", .measured = "not measured"};
+  const Row* inside = find_row(results.compile, "coop run");
+  const Row* outside = find_row(results.compile, "bare");
+  if (inside == nullptr || outside == nullptr) return target;
+  const double difference = inside->summary.median / outside->summary.median - 1;
+  target.measured = (difference < 0 ? "−" : "+") + fixed(std::abs(difference) * 100, 1) + " %";
+  target.reached = difference <= kLimit;  // faster than bare is no failure
+  return target;
+}
+
+}  // namespace
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::vector<Target> judge(const Results& results) {
+  std::vector<Target> targets;
+  against_bwrap(targets, results.latency, "cold `coop run`", "coop run, cold", Bound::at_most, 0.7);
+  targets.push_back(ratio(results.latency, "warm pool exec ≤ 1.5 × bare `posix_spawn`",
+                          "pool exec, warm", "bare posix_spawn", Bound::at_most, 1.5));
+  targets.push_back(ratio(results.latency, "the same without capturing ≤ 1.5 × bare `posix_spawn`",
+                          "pool spawn and wait, warm", "bare posix_spawn", Bound::at_most, 1.5));
+  against_bwrap(targets, results.rates, "`coop run` per second", "coop run", Bound::at_least, 1.6);
+  against_bwrap(targets, results.rates, "pool exec per second", "pool exec", Bound::at_least, 3);
+  memory(targets, results);
+  targets.push_back(compile_job(results));
+  return targets;
+}
+
+}  // namespace coop::bench

@@ -1,0 +1,132 @@
+// What this machine offers, as plain data. A literal in tests; filled by coop::probe() in life.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coop/path.h"
+
+namespace coop {
+
+struct KernelVersion {
+  int major = 0;
+  int minor = 0;
+  auto operator<=>(const KernelVersion&) const = default;
+};
+
+// One thing the kernel or the machine can or cannot do, and why not.
+struct Feature {
+  bool available = false;
+  std::string reason{};  // why not; for an available feature, a detail such as a version or path
+  std::string fix{};     // what a person can do about it
+  bool operator==(const Feature&) const = default;
+};
+
+enum class PathKind : std::uint8_t { missing, file, directory, symlink, socket, device, other };
+
+// What a path of the host is. `canonical` has no symlink in it (empty when missing).
+struct PathFact {
+  PathKind kind = PathKind::missing;  // of the path itself, not of what a symlink leads to
+  PathKind target_kind = PathKind::missing;  // of what it leads to
+  Path canonical{};
+  std::string link{};       // a symlink's text
+  std::uint64_t links = 1;  // hard links of what it leads to
+  bool operator==(const PathFact&) const = default;
+};
+
+// One line of /proc/self/mountinfo.
+struct MountFact {
+  std::string device{};  // "8:1"
+  Path root{};           // which directory of that file system is mounted
+  Path target{};
+  std::string type{};
+  std::string source{};
+  bool read_only = false;
+  bool operator==(const MountFact&) const = default;
+};
+
+enum class CgroupKind : std::uint8_t { none, v1, v2 };
+
+// Where a group of our own can be made, for each controller. On v2 all directories are the same.
+struct CgroupFacts {
+  CgroupKind kind = CgroupKind::none;
+  std::map<std::string, Path> directories{};  // "memory" → "/sys/fs/cgroup/memory/user"
+  Path unified{};      // a writable v2 directory (also on hybrid hosts); empty when there is none
+  std::string reason{};
+  bool operator==(const CgroupFacts&) const = default;
+};
+
+// How a fresh /proc can be mounted in a new PID namespace.
+enum class ProcMount : std::uint8_t { refused, full, pid_subset };
+
+// A path in the workspace that the host's own programs would obey: a git hook, an editor's tasks.
+struct GuardedPath {
+  Path path{};          // canonical on the host
+  std::string guard{};  // its name in policies/guards.txt, ".git/hooks"
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t changed = 0;  // ctime in nanoseconds
+  std::uint64_t links = 1;
+  bool directory = false;
+  // A .git or commondir file that leads to a git directory whose guards are all looked at: read-only
+  // like the rest where it exists, and no reason for quarantine where it appears.
+  bool harmless = false;
+  std::string link{};  // a symlink's text; empty for all else. It cannot be a mount point.
+  Path through{};      // the guarded symlink that leads to this path, which has no guarded name itself
+  bool operator==(const GuardedPath&) const = default;
+};
+
+// What a look through the workspace found.
+struct WorkspaceFacts {
+  std::vector<GuardedPath> guarded{};  // sorted by path
+  // Git directories outside the workspace that it belongs to (a linked worktree's or submodule's
+  // repository), proven by a pointer back to this workspace; git needs to write there.
+  std::vector<Path> outside_git{};
+  bool complete = true;  // false: something could not be looked at, or there was too much of it
+  std::int64_t started = 0;  // when the look began, in nanoseconds of the clock that stamps files
+  bool operator==(const WorkspaceFacts&) const = default;
+};
+
+struct HostFacts {
+  KernelVersion kernel{};
+  std::string kernel_release{};
+  std::string architecture{};
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::string user{};
+  Path home{};
+  Path working_directory{};
+  Path state_directory{};                       // coop's own; never visible inside
+  std::map<std::string, std::string> environment{};
+
+  // Namespaces by name: user mount pid net ipc uts cgroup time.
+  std::map<std::string, Feature> namespaces{};
+  int landlock_abi = 0;
+  Feature seccomp{};
+  Feature seccomp_notify{};
+  std::vector<std::string> seccomp_flags{};
+  CgroupFacts cgroup{};
+  ProcMount proc = ProcMount::full;
+  Feature overlay{};
+  Feature fuse{};
+  Feature id_ranges{};  // newuidmap, newgidmap and ranges for this user
+  Feature pasta{};
+  Feature slirp4netns{};
+  std::string nested_in{};  // "docker", "podman", "coop", … or empty
+
+  std::map<Path, PathFact> paths{};  // what was asked about; absent means missing
+  std::vector<MountFact> mounts{};
+  std::vector<Path> sockets{};  // where servers of the host listen, canonical
+  WorkspaceFacts workspace{};
+
+  bool has(std::string_view path) const { return fact(path).target_kind != PathKind::missing; }
+  const PathFact& fact(std::string_view path) const;
+  bool namespace_available(std::string_view name) const;
+
+  bool operator==(const HostFacts&) const = default;
+};
+
+}  // namespace coop

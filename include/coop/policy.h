@@ -1,0 +1,74 @@
+// What is wanted of a sandbox. Defaults are the safe ones: leaving a field out can only tighten.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coop/path.h"
+
+namespace coop {
+
+enum class View : std::uint8_t { minimal, host };
+enum class Access : std::uint8_t { read_only, read_write };
+enum class Missing : std::uint8_t { fail, skip };
+enum class Need : std::uint8_t { required, best_effort };
+enum class Identity : std::uint8_t { self, root };
+enum class Debugging : std::uint8_t { allowed, denied };
+enum class NetworkMode : std::uint8_t { none, host };
+
+// Mechanisms a policy may require or take as best effort. Namespaces, mounts, capabilities and
+// seccomp are not in the list: without them there is no sandbox.
+enum class Mechanism : std::uint8_t { landlock, proc, limits };
+
+enum class RuleKind : std::uint8_t { read_only, read_write, hide, overlay, tmpfs };
+
+// One rule about one path, as the user wrote it, and where.
+struct PathRule {
+  RuleKind kind = RuleKind::hide;
+  Path path{};
+  Missing if_missing = Missing::fail;
+  std::string origin{};  // "--rw", "built-in secrets", "--cache cargo"
+  std::string reason{};
+  bool operator==(const PathRule&) const = default;
+};
+
+struct Limits {
+  std::optional<std::uint64_t> memory{};      // bytes, the whole sandbox
+  std::optional<std::uint64_t> pids = 4096;   // processes and threads; nullopt: no limit
+  std::optional<std::uint64_t> milli_cpus{};  // thousandths of a processor
+  std::uint64_t tmp_size = std::uint64_t{512} << 20;
+  std::uint64_t tmp_inodes = 65536;
+  std::optional<std::uint64_t> open_files{};
+  std::optional<std::uint64_t> file_size{};   // bytes, one file
+  std::optional<std::chrono::milliseconds> timeout{};
+  std::uint64_t output_limit = std::uint64_t{1} << 20;  // captured bytes of each stream
+  bool operator==(const Limits&) const = default;
+};
+
+struct Policy {
+  std::string session{};  // the sandbox's id; its hostname is coop-<id>
+  View view = View::minimal;
+  Path workspace{};  // on the host, canonical
+  Access workspace_access = Access::read_write;
+  std::vector<PathRule> rules{};            // in the order written: later wins over earlier
+  std::vector<std::string> allow_guarded{};  // guard names switched off, see policies/guards.txt
+  Identity identity = Identity::self;
+  NetworkMode network = NetworkMode::none;
+  Debugging debugging = Debugging::allowed;
+  std::optional<std::int64_t> time_offset{};  // seconds added to the monotonic and boot clocks
+  std::string hostname{};                    // instead of coop-<id>
+  std::optional<Path> directory{};           // working directory inside; default: the workspace
+  std::map<std::string, std::string> set_environment{};
+  std::vector<std::string> pass_environment{};
+  std::map<Mechanism, Need> needs{};
+  Limits limits{};
+
+  Need need(Mechanism mechanism) const;
+  bool operator==(const Policy&) const = default;
+};
+
+}  // namespace coop

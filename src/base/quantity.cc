@@ -1,0 +1,149 @@
+#include "base/quantity.h"
+
+#include <charconv>
+#include <cctype>
+
+namespace coop {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;  // products of a size and its unit do not fit in 64
+
+constexpr std::string_view kSizeHint = "write a number with an optional unit: 512, 64k, 100m, 2g, 1t";
+constexpr std::string_view kDurationHint = "write a duration like 250ms, 30s, 2m or 1h30m";
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// Reads digits with up to three decimals from the front of `text` and returns thousandths.
+bool take_milli(std::string_view& text, std::uint64_t& milli) {
+  std::uint64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error != std::errc{} || end == text.data()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (__builtin_mul_overflow(whole, std::uint64_t{1000}, &milli)) return false;
+  if (!text.starts_with('.')) return true;
+  text.remove_prefix(1);
+  std::uint64_t place = 100;
+  std::size_t digits = 0;
+  while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+    if (++digits > 3) return false;
+    if (__builtin_add_overflow(milli, static_cast<std::uint64_t>(text.front() - '0') * place, &milli))
+      return false;
+    place /= 10;
+    text.remove_prefix(1);
+  }
+  return digits > 0;
+}
+
+int shift_of(std::string_view unit) {
+  if (unit.ends_with("ib")) unit.remove_suffix(2);
+  else if (unit.ends_with("b")) unit.remove_suffix(1);
+  if (unit.empty()) return 0;
+  if (unit == "k") return 10;
+  if (unit == "m") return 20;
+  if (unit == "g") return 30;
+  if (unit == "t") return 40;
+  return -1;
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  const std::string lowered = lower(text);
+  std::string_view rest = lowered;
+  std::uint64_t milli = 0;
+  if (!take_milli(rest, milli)) return invalid("size", "\"" + std::string(text) + "\" is not a size", kSizeHint);
+  const int shift = shift_of(rest);
+  if (shift < 0) return invalid("size", "\"" + std::string(text) + "\" has an unknown unit", kSizeHint);
+  const Wide bytes = (static_cast<Wide>(milli) << shift) / 1000;
+  if (bytes > static_cast<Wide>(INT64_MAX))
+    return invalid("size", "\"" + std::string(text) + "\" is larger than any machine", kSizeHint);
+  return static_cast<std::uint64_t>(bytes);
+}
+
+Result<std::uint64_t> parse_count(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
+    return invalid("number", "\"" + std::string(text) + "\" is not a whole number");
+  return value;
+}
+
+Result<std::int64_t> parse_signed(std::string_view text) {
+  std::int64_t value = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
+    return invalid("number", "\"" + std::string(text) + "\" is not a whole number");
+  return value;
+}
+
+Result<std::uint64_t> parse_milli(std::string_view text) {
+  std::string_view rest = text;
+  std::uint64_t milli = 0;
+  if (!take_milli(rest, milli) || !rest.empty() || milli == 0)
+    return invalid("number", "\"" + std::string(text) + "\" is not a positive number",
+                   "write a number of processors like 2 or 0.5");
+  return milli;
+}
+
+Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  const auto bad = [&] {
+    return invalid("duration", "\"" + std::string(text) + "\" is not a duration", kDurationHint);
+  };
+  std::string_view rest = text;
+  std::uint64_t total = 0;
+  if (rest.empty()) return bad();
+  while (!rest.empty()) {
+    std::uint64_t milli = 0;
+    if (!take_milli(rest, milli)) return bad();
+    std::uint64_t scale = 1;  // thousandths of a second per thousandth of the unit
+    std::uint64_t divide = 1;
+    if (rest.starts_with("ms")) {
+      divide = 1000;
+      rest.remove_prefix(2);
+    } else if (rest.starts_with('s')) {
+      rest.remove_prefix(1);
+    } else if (rest.starts_with('m')) {
+      scale = 60;
+      rest.remove_prefix(1);
+    } else if (rest.starts_with('h')) {
+      scale = 3600;
+      rest.remove_prefix(1);
+    } else if (!rest.empty()) {
+      return bad();
+    } else if (total != 0) {
+      return bad();  // "1m30": the last number has no unit
+    }
+    std::uint64_t part = 0;
+    if (__builtin_mul_overflow(milli, scale, &part)) return bad();
+    if (__builtin_add_overflow(total, part / divide, &total)) return bad();
+  }
+  // A year is more than any run; it also keeps every later sum of milliseconds from wrapping.
+  if (total == 0 || total > 366ULL * 24 * 3600 * 1000) return bad();
+  return std::chrono::milliseconds(total);
+}
+
+std::string format_size(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "KMGT";
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && bytes >> (10 * (unit + 2)) != 0) ++unit;
+  const auto tenths = static_cast<std::uint64_t>((static_cast<Wide>(bytes) * 10) >> (10 * (unit + 1)));
+  std::string text = std::to_string(tenths / 10);
+  if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);
+  return text + " " + kUnits[unit] + "iB";
+}
+
+std::string format_duration(std::chrono::milliseconds duration) {
+  const auto count = duration.count();
+  if (count % 1000 != 0) return std::to_string(count) + "ms";
+  if (count % 60000 != 0) return std::to_string(count / 1000) + "s";
+  return std::to_string(count / 60000) + "m";
+}
+
+}  // namespace coop

@@ -1,0 +1,65 @@
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace {
+
+// Everything the parent had open is ours now, other sandboxes' lifelines too: as long as we hold a
+// copy, the death of the supervisor goes unnoticed there. So this comes first.
+int close_inherited(const Program& program) noexcept {
+  unsigned from = 0;
+  for (std::uint32_t index = 0; index < program.keep_count; ++index) {
+    const auto keep = static_cast<unsigned>(program.keep[index]);
+    if (keep > from)
+      if (const int error = error_of(raw::call(SYS_close_range, from, keep - 1, 0))) return error;
+    from = keep + 1;
+  }
+  return error_of(raw::call(SYS_close_range, from, ~0U, 0));
+}
+
+// The parent blocked every signal before the clone, so none of its handlers can run in here.
+// Dispositions go back to the default: what the parent ignores, the workload should not.
+void reset_signals() noexcept {
+  struct {
+    void* handler;
+    unsigned long flags;
+    void* restorer;
+    std::uint64_t mask;
+  } const defaults{};
+  for (int number = 1; number <= 64; ++number)
+    raw::call(SYS_rt_sigaction, number, &defaults, nullptr, sizeof(std::uint64_t));
+}
+
+int apply(State& state, const Instruction& instruction) noexcept {
+  if (instruction.operation >= Operation::root_tmpfs &&
+      instruction.operation <= Operation::enter_root)
+    return apply_mount(state, instruction);
+  return apply_confinement(state, instruction);
+}
+
+}  // namespace
+
+[[noreturn]] void run(const Program& program) noexcept {
+  State state;
+  state.control = program.control;
+  Report failure{.event = Event::failed};
+  failure.error = close_inherited(program);
+  if (failure.error == 0) {
+    reset_signals();
+    raw::call(SYS_setsid);
+    for (std::uint32_t index = 0; index < program.count; ++index) {
+      failure.step = program.instructions[index].step;
+      failure.error = apply(state, program.instructions[index]);
+      if (failure.error != 0) break;
+    }
+  }
+  if (failure.error == 0) become_init(program, state);
+  send_report(program.control, failure);
+  for (;;) raw::call(SYS_exit_group, 125);
+}
+
+}  // namespace coop::child

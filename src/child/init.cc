@@ -1,0 +1,120 @@
+// PID 1 of the sandbox: starts the workload, reaps whatever is left to it, passes signals on, and
+// takes everything along when the workload or the supervisor ends.
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace {
+
+// Leaving PID 1 makes the kernel kill every process of the namespace, daemonised ones too.
+[[noreturn]] void leave() noexcept {
+  for (;;) raw::call(SYS_exit_group, 0);
+}
+
+long fork_workload() noexcept {
+#if defined(__x86_64__)
+  return raw::call(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0);
+#else
+  return raw::call(SYS_clone, SIGCHLD, nullptr, nullptr, 0, nullptr);
+#endif
+}
+
+std::int64_t microseconds(const timeval& time) noexcept {
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000 + time.tv_usec;
+}
+
+void report_exit(int control, int status) noexcept {
+  rusage usage{};
+  raw::call(SYS_getrusage, RUSAGE_CHILDREN, &usage);
+  send_report(control, Report{.event = Event::exited,
+                              .status = status,
+                              .user_microseconds = microseconds(usage.ru_utime),
+                              .system_microseconds = microseconds(usage.ru_stime),
+                              .peak_kilobytes = usage.ru_maxrss});
+}
+
+// True when the workload itself is over.
+bool reap(const State& state, long workload) noexcept {
+  for (;;) {
+    int status = 0;
+    const long pid = raw::call(SYS_wait4, -1, &status, WNOHANG | WUNTRACED | __WALL, nullptr);
+    if (pid <= 0) return false;
+    if (pid != workload) continue;
+    if (WIFSTOPPED(status)) {
+      send_report(state.control, Report{.event = Event::stopped, .status = WSTOPSIG(status)});
+      continue;
+    }
+    report_exit(state.control, status);
+    return true;
+  }
+}
+
+// False when the supervisor is gone.
+bool obey(const State& state, long workload) noexcept {
+  SignalRequest request;
+  const long size = raw::call(SYS_recvfrom, state.control, &request, sizeof request, 0, nullptr, nullptr);
+  if (size <= 0) return false;
+  if (size != sizeof request) return true;
+  switch (request.recipients) {
+    case Recipients::workload: raw::call(SYS_kill, workload, request.number); break;
+    case Recipients::group: raw::call(SYS_kill, -workload, request.number); break;
+    case Recipients::everyone: raw::call(SYS_kill, -1, request.number); break;
+  }
+  return true;
+}
+
+}  // namespace
+
+[[noreturn]] void become_init(const Program& program, State& state) noexcept {
+  const std::uint64_t child_signal = std::uint64_t{1} << (SIGCHLD - 1);
+  const long signals =
+      raw::call(SYS_signalfd4, -1, &child_signal, sizeof child_signal, O_CLOEXEC | O_NONBLOCK);
+  // /proc/1/cmdline would show how coop was called, with paths of the host and values of --env. The
+  // kernel reads it from our memory, which is a copy, without asking whether we are dumpable.
+  for (std::uint64_t index = 0; index < program.command_line_size; ++index)
+    program.command_line[index] = 0;
+  raw::call(SYS_prctl, PR_SET_NAME, "coop-init", 0, 0, 0);
+  // Our memory is a copy of the supervisor's, its environment and secrets included: not readable
+  // from inside, whatever the workload's uid. exec gives the workload a fresh, readable one.
+  raw::call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+  if (program.die_with_parent) raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  const long workload = signals < 0 ? signals : fork_workload();
+  if (workload < 0) {
+    send_report(state.control, Report{.event = Event::failed,
+                                      .step = kForkStep,
+                                      .error = error_of(workload)});
+    leave();
+  }
+  if (workload == 0) become_workload(program, state);
+  if (state.terminal >= 0) {
+    raw::call(SYS_setpgid, workload, workload);
+    raw::call(SYS_close, state.terminal);
+  }
+  // The caller's pipes must end when the workload ends, not when we do.
+  for (const int fd : program.workload.stdio)
+    if (fd >= 0) raw::call(SYS_close, fd);
+  if (program.request >= 0) raw::call(SYS_close, program.request);
+  send_report(state.control, Report{.event = Event::ready});
+
+  pollfd watched[2] = {{static_cast<int>(signals), POLLIN, 0}, {state.control, POLLIN, 0}};
+  for (;;) {
+    const long count = raw::call(SYS_ppoll, watched, 2, nullptr, nullptr, 0);
+    if (count < 0) continue;
+    if ((watched[0].revents & POLLIN) != 0) {
+      char information[128];  // one signalfd_siginfo; its contents do not matter
+      while (raw::call(SYS_read, signals, information, sizeof information) > 0) {
+      }
+      if (reap(state, workload)) leave();
+    }
+    if (watched[1].revents != 0 && !obey(state, workload)) leave();
+  }
+}
+
+}  // namespace coop::child

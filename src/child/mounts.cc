@@ -1,0 +1,314 @@
+// Building the new root. It is mounted on top of "/": absolute paths keep leading into the host's
+// tree below it (path walks start under the top mount), while everything relative to `state.root`
+// happens in the new one. No mount point is ever made on the host.
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace {
+
+constexpr int kEmptyPath = 0x1000;  // AT_EMPTY_PATH
+constexpr int kRecursive = 0x8000;  // AT_RECURSIVE
+
+long open_how_call(long directory, const char* path, std::uint64_t flags,
+                   std::uint64_t resolve) noexcept {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = resolve;
+  return raw::call(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+// Private propagation as well: a later mount of the host must not appear inside.
+int set_attributes(long tree, std::uint64_t attributes) noexcept {
+  mount_attr wanted{};
+  wanted.attr_set = attributes;
+  wanted.propagation = MS_PRIVATE;
+  return error_of(raw::call(SYS_mount_setattr, tree, "", kEmptyPath | kRecursive, &wanted,
+                            sizeof wanted));
+}
+
+long clone_tree(long source) noexcept {
+  return raw::call(SYS_open_tree, source, "",
+                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | kEmptyPath | kRecursive);
+}
+
+int attach(long tree, long target) noexcept {
+  return error_of(raw::call(SYS_move_mount, tree, "", target, "",
+                            MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
+}
+
+// Options are "key=value\0key\0…\0".
+long new_filesystem(const char* type, const char* options, std::uint64_t attributes) noexcept {
+  const ScopedFd context(raw::call(SYS_fsopen, type, FSOPEN_CLOEXEC));
+  if (context.failed()) return context.get();
+  for (const char* option = options; option != nullptr && *option != '\0';) {
+    char key[32];
+    std::size_t length = 0;
+    while (option[length] != '\0' && option[length] != '=' && length + 1 < sizeof key) {
+      key[length] = option[length];
+      ++length;
+    }
+    key[length] = '\0';
+    const bool has_value = option[length] == '=';
+    const char* value = option + length + 1;
+    const long result =
+        has_value ? raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, key, value, 0)
+                  : raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_FLAG, key, nullptr, 0);
+    if (result < 0) return result;
+    while (*option != '\0') ++option;
+    ++option;
+  }
+  const long created = raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
+  if (created < 0) return created;
+  return raw::call(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes);
+}
+
+// Makes `tree` the new root. The caller's descriptor becomes state.root and stays open.
+int adopt_root(State& state, long tree) noexcept {
+  const long result = raw::call(SYS_move_mount, tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
+  state.root = static_cast<int>(tree);
+  return error_of(result);
+}
+
+int root_host(State& state) noexcept {
+  const ScopedFd host(open_on_host("/", O_PATH | O_DIRECTORY));
+  if (host.failed()) return host.error();
+  const long tree = clone_tree(host.get());
+  if (tree < 0) return error_of(tree);
+  if (const int error =
+          set_attributes(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV))
+    return error;
+  return adopt_root(state, tree);
+}
+
+// The masks live where the fresh /proc will be mounted over them: nothing of them stays visible.
+int stage_masks(State& state, const char* where) noexcept {
+  const ScopedFd target(open_inside(state, where, O_PATH | O_DIRECTORY));
+  if (target.failed()) return target.error();
+  const ScopedFd tree(new_filesystem("tmpfs", "size=4096\0nr_inodes=4\0mode=0755\0", MOUNT_ATTR_NOSUID |
+                                         MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+  if (tree.failed()) return tree.error();
+  if (const int error = attach(tree.get(), target.get())) return error;
+  if (const long result = raw::call(SYS_mkdirat, tree.get(), "d", 0555); result < 0)
+    return error_of(result);
+  if (const long result = raw::call(SYS_mknodat, tree.get(), "f", S_IFREG, 0); result < 0)
+    return error_of(result);
+  // Sealed before anything is cloned from it, so every mask is born read-only.
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_RDONLY;
+  if (const long result =
+          raw::call(SYS_mount_setattr, tree.get(), "", kEmptyPath, &wanted, sizeof wanted);
+      result < 0)
+    return error_of(result);
+  state.mask_directory = static_cast<int>(open_how_call(tree.get(), "d", O_PATH, 0));
+  state.mask_file = static_cast<int>(open_how_call(tree.get(), "f", O_PATH, 0));
+  if (state.mask_directory < 0) return -state.mask_directory;
+  if (state.mask_file < 0) return -state.mask_file;
+  return 0;
+}
+
+// The directory a new entry goes into, reached without following a symlink, and the entry's name.
+// mkdirat(root, "a/b") would follow a link called "a", and an absolute one leads back to the host.
+class Place {
+ public:
+  Place(const State& state, const char* path) noexcept
+      : name_(last_component(path)), parent_(open_parent(state, path, name_)) {}
+  bool failed() const noexcept { return parent_.failed(); }
+  int error() const noexcept { return parent_.error(); }
+  long directory() const noexcept { return parent_.get(); }
+  const char* name() const noexcept { return name_; }
+
+ private:
+  static const char* last_component(const char* path) noexcept {
+    const char* name = path;
+    for (const char* at = path; *at != '\0'; ++at)
+      if (*at == '/') name = at + 1;
+    return name;
+  }
+  static long open_parent(const State& state, const char* path, const char* name) noexcept {
+    char parent[4096];
+    const auto length = static_cast<std::size_t>(name - path);
+    if (length >= sizeof parent) return -36;  // ENAMETOOLONG
+    if (length == 0) return open_inside(state, ".", O_PATH | O_DIRECTORY);
+    for (std::size_t index = 0; index < length; ++index) parent[index] = path[index];
+    parent[length - 1] = '\0';
+    return open_inside(state, parent, O_PATH | O_DIRECTORY);
+  }
+
+  const char* name_;
+  ScopedFd parent_;
+};
+
+int make_directory(State& state, const Instruction& instruction) noexcept {
+  const Place place(state, instruction.path);
+  if (place.failed()) return place.error();
+  return error_of(raw::call(SYS_mkdirat, place.directory(), place.name(), instruction.first));
+}
+
+int make_symlink(State& state, const Instruction& instruction) noexcept {
+  const Place place(state, instruction.path);
+  if (place.failed()) return place.error();
+  return error_of(raw::call(SYS_symlinkat, instruction.text, place.directory(), place.name()));
+}
+
+int make_file(State& state, const Instruction& instruction) noexcept {
+  const Place place(state, instruction.path);
+  if (place.failed()) return place.error();
+  const ScopedFd file(raw::call(SYS_openat, place.directory(), place.name(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                instruction.second));
+  if (file.failed()) return file.error();
+  if (instruction.first == 0) return 0;
+  return error_of(raw::call(SYS_write, file.get(), instruction.text, instruction.first));
+}
+
+int bind(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd source(open_on_host(instruction.path, O_PATH));
+  if (source.failed()) return source.error();
+  const ScopedFd tree(clone_tree(source.get()));
+  if (tree.failed()) return tree.error();
+  if (const int error = set_attributes(tree.get(), instruction.first)) return error;
+  const ScopedFd target(open_inside(state, instruction.text, O_PATH));
+  if (target.failed()) return target.error();
+  return attach(tree.get(), target.get());
+}
+
+// One descriptor is both source and target: between looking and mounting there is no path that
+// could be swapped.
+int remount(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd place(open_inside(state, instruction.path, O_PATH));
+  if (place.failed()) return place.error();
+  const ScopedFd tree(clone_tree(place.get()));
+  if (tree.failed()) return tree.error();
+  if (const int error = set_attributes(tree.get(), instruction.first)) return error;
+  return attach(tree.get(), place.get());
+}
+
+int mount_new(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd tree(new_filesystem(instruction.text, static_cast<const char*>(instruction.data),
+                                     instruction.first));
+  if (tree.failed()) return tree.error();
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH));
+  if (target.failed()) return target.error();
+  return attach(tree.get(), target.get());
+}
+
+// Writes "/proc/self/fd/N" + suffix. `buffer` holds 64 bytes.
+void descriptor_path(char* buffer, const char* key, long fd, const char* suffix) noexcept {
+  const auto append = [&buffer](const char* text) {
+    while (*text != '\0') *buffer++ = *text++;
+  };
+  append(key);
+  append("/proc/self/fd/");
+  char digits[12];
+  int count = 0;
+  do digits[count++] = static_cast<char>('0' + fd % 10);
+  while ((fd /= 10) > 0);
+  while (count > 0) *buffer++ = digits[--count];
+  append(suffix);
+  *buffer = '\0';
+}
+
+// The upper layer is a tmpfs mounted at the target first; the overlay then covers it. Nobody but
+// the overlay can reach it there, and it needs no place of its own.
+int overlay(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd lower(open_on_host(instruction.path, O_PATH | O_DIRECTORY));
+  if (lower.failed()) return lower.error();
+  const ScopedFd target(open_inside(state, instruction.text, O_PATH | O_DIRECTORY));
+  if (target.failed()) return target.error();
+  const ScopedFd upper(new_filesystem("tmpfs", static_cast<const char*>(instruction.data),
+                                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  if (upper.failed()) return upper.error();
+  if (const int error = attach(upper.get(), target.get())) return error;
+  if (const long result = raw::call(SYS_mkdirat, upper.get(), "upper", 0755); result < 0)
+    return error_of(result);
+  if (const long result = raw::call(SYS_mkdirat, upper.get(), "work", 0755); result < 0)
+    return error_of(result);
+  char options[256];
+  char* end = options;
+  const auto add = [&end](const char* key, long fd, const char* suffix) {
+    descriptor_path(end, key, fd, suffix);
+    while (*end != '\0') ++end;
+    ++end;
+  };
+  add("lowerdir=", lower.get(), "");
+  add("upperdir=", upper.get(), "/upper");
+  add("workdir=", upper.get(), "/work");
+  for (const char* flag = "userxattr"; *flag != '\0';) *end++ = *flag++;
+  *end++ = '\0';
+  *end = '\0';
+  const ScopedFd tree(new_filesystem("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  if (tree.failed()) return tree.error();
+  return attach(tree.get(), upper.get());
+}
+
+int hide(State& state, const char* path, int mask) noexcept {
+  const ScopedFd tree(clone_tree(mask));
+  if (tree.failed()) return tree.error();
+  const ScopedFd target(open_inside(state, path, O_PATH));
+  if (target.failed()) return target.error();
+  return attach(tree.get(), target.get());
+}
+
+int seal(State& state, const char* path) noexcept {
+  const ScopedFd place(open_inside(state, path, O_PATH | O_DIRECTORY));
+  if (place.failed()) return place.error();
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_RDONLY;
+  return error_of(
+      raw::call(SYS_mount_setattr, place.get(), "", kEmptyPath, &wanted, sizeof wanted));
+}
+
+int enter_root(State& state) noexcept {
+  if (const long result = raw::call(SYS_fchdir, state.root); result < 0) return error_of(result);
+  if (const long result = raw::call(SYS_pivot_root, ".", "."); result < 0) return error_of(result);
+  // The old root now lies on top of the new one; detaching it removes the host's tree.
+  if (const long result = raw::call(SYS_umount2, ".", 2 /* MNT_DETACH */); result < 0)
+    return error_of(result);
+  if (const long result = raw::call(SYS_chdir, "/"); result < 0) return error_of(result);
+  raw::call(SYS_close, state.mask_directory);
+  raw::call(SYS_close, state.mask_file);
+  raw::call(SYS_close, state.root);
+  return 0;
+}
+
+}  // namespace
+
+long open_on_host(const char* path, std::uint64_t flags) noexcept {
+  return open_how_call(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+long open_inside(const State& state, const char* path, std::uint64_t flags) noexcept {
+  return open_how_call(state.root, path, flags,
+                       RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+int apply_mount(State& state, const Instruction& instruction) noexcept {
+  switch (instruction.operation) {
+    case Operation::root_tmpfs: {
+      const long tree = new_filesystem("tmpfs", instruction.text,
+                                       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+      return tree < 0 ? error_of(tree) : adopt_root(state, tree);
+    }
+    case Operation::root_host: return root_host(state);
+    case Operation::stage_masks: return stage_masks(state, instruction.path);
+    case Operation::make_directory: return make_directory(state, instruction);
+    case Operation::make_file: return make_file(state, instruction);
+    case Operation::make_symlink: return make_symlink(state, instruction);
+    case Operation::bind: return bind(state, instruction);
+    case Operation::remount: return remount(state, instruction);
+    case Operation::mount_new: return mount_new(state, instruction);
+    case Operation::overlay: return overlay(state, instruction);
+    case Operation::hide_directory: return hide(state, instruction.path, state.mask_directory);
+    case Operation::hide_file: return hide(state, instruction.path, state.mask_file);
+    case Operation::seal: return seal(state, instruction.path);
+    case Operation::enter_root: return enter_root(state);
+    default: return 38;  // ENOSYS: not a mount operation
+  }
+}
+
+}  // namespace coop::child

@@ -1,0 +1,132 @@
+// What the child does, frozen: a flat list of instructions, prepared by run/freeze.cc before the
+// clone. The child walks it, chooses nothing, allocates nothing, and reports (step, errno).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coop::child {
+
+enum class Operation : std::uint8_t {
+  await_parent,    // until the supervisor has put us into our control groups
+  // identity and machine
+  set_dumpable,    // first: 0 or 1
+  write_file,      // path (of the host), text; nothing is created
+  unshare,         // first: namespaces for the children to come
+  raise_loopback,
+  set_hostname,    // text
+  // the new root, built on top of "/" where absolute paths do not see it
+  root_tmpfs,      // text: "size=…" etc. as "key=value\0key=value\0\0"
+  root_host,
+  stage_masks,     // an empty directory and an unreadable file to hide things with; path: where
+  make_directory,  // path inside, first: mode
+  make_file,       // path inside, text (first bytes long), second: mode
+  make_symlink,    // path inside, text
+  bind,            // path (of the host), text: target inside, first: attributes to set
+  remount,         // path inside, first: attributes to set
+  mount_new,       // text: type, path: target inside, data: options, first: attributes
+  overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
+  hide_directory,  // path inside
+  hide_file,       // path inside
+  seal,            // path inside: that mount alone becomes read-only
+  enter_root,
+  // confinement
+  change_directory,  // path inside
+  limit,             // first: resource, second: value (both soft and hard, capped by the hard one)
+  open_terminal,     // first: rows, second: columns
+  drop_capabilities, // first: highest capability of this kernel
+  no_new_privileges,
+  landlock_create,   // first: handled, second: scoped, third: size of the attribute struct
+  landlock_allow,    // path inside, first: rights
+  landlock_restrict,
+  seccomp,           // data: sock_filter array, first: its length
+  // checks
+  verify_capabilities,
+  verify_no_new_privileges,
+  verify_root,      // "/" must refuse a new entry
+  verify_seccomp,
+};
+
+struct Instruction {
+  Operation operation{};
+  std::uint16_t step = 0;  // index in the plan's steps, for the report
+  const char* path = nullptr;
+  const char* text = nullptr;
+  const void* data = nullptr;
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::uint64_t third = 0;
+};
+
+// The command to become. `candidates` are absolute paths to try in order, as execvp would.
+struct Workload {
+  const char* const* candidates = nullptr;
+  const char* const* arguments = nullptr;
+  const char* const* environment = nullptr;
+  const char* directory = nullptr;
+  int stdio[3] = {-1, -1, -1};
+};
+
+struct Program {
+  const Instruction* instructions = nullptr;
+  std::uint32_t count = 0;
+  int control = -1;             // SOCK_SEQPACKET: reports out, requests in; its end means "die"
+  int request = -1;             // pool: where the workload waits for its ExecRequest, or -1
+  const int* keep = nullptr;    // descriptors not to close, ascending
+  std::uint32_t keep_count = 0;
+  std::uint64_t signal_mask = 0;  // of the workload
+  char* command_line = nullptr;   // the supervisor's own, as /proc/1/cmdline would show it inside
+  std::uint64_t command_line_size = 0;
+  bool die_with_parent = false;   // only when the cloning thread lives as long as its process
+  Workload workload{};
+};
+
+// --- What is said on the control socket -------------------------------------------------------
+
+enum class Event : std::uint32_t {
+  failed,       // step, error
+  terminal,     // a descriptor comes along: the pty's master
+  ready,        // every instruction done, the workload was forked
+  exec_failed,  // error
+  stopped,      // status: the signal
+  exited,       // status: as from wait4; usage of everything waited for
+};
+
+struct Report {
+  Event event{};
+  std::uint32_t step = 0;
+  std::int32_t error = 0;
+  std::int32_t status = 0;
+  std::int64_t user_microseconds = 0;
+  std::int64_t system_microseconds = 0;
+  std::int64_t peak_kilobytes = 0;
+};
+
+enum class Recipients : std::int32_t {
+  workload,  // the command itself
+  group,     // its process group: what a terminal's job control means
+  everyone,  // all that runs inside, but init
+};
+
+struct SignalRequest {
+  std::int32_t number = 0;
+  Recipients recipients = Recipients::workload;
+};
+
+// In Report::step: no step failed, the fork of the workload did.
+inline constexpr std::uint32_t kForkStep = 0xffffffff;
+
+// Pool: sent with four descriptors (block, stdin, stdout, stderr). The block holds `words` offsets
+// into itself (candidates…0, arguments…0, environment…0, directory) and the strings after them.
+struct ExecRequest {
+  std::uint64_t size = 0;
+  std::uint32_t words = 0;
+  std::uint32_t arguments_at = 0;    // index of the first argument's word
+  std::uint32_t environment_at = 0;
+  std::uint32_t directory_at = 0;
+};
+
+// Walks the program in a freshly cloned process, becomes PID 1 of the sandbox, never returns.
+[[noreturn]] void run(const Program& program) noexcept;
+
+}  // namespace coop::child

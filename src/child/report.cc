@@ -1,0 +1,29 @@
+#include <sys/socket.h>
+
+#include "child/state.h"
+
+namespace coop::child {
+
+// MSG_NOSIGNAL, and errors are ignored on purpose: a supervisor that is gone reads nothing, and the
+// control socket's end tells init to die anyway.
+void send_report(int control, const Report& report) noexcept {
+  raw::call(SYS_sendto, control, &report, sizeof report, MSG_NOSIGNAL, nullptr, 0);
+}
+
+void send_descriptor(int control, const Report& report, int fd) noexcept {
+  iovec part{const_cast<Report*>(&report), sizeof report};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  *reinterpret_cast<int*>(CMSG_DATA(header)) = fd;
+  raw::call(SYS_sendmsg, control, &message, MSG_NOSIGNAL);
+}
+
+}  // namespace coop::child

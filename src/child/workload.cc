@@ -1,0 +1,119 @@
+// The process that becomes the command.
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace {
+
+constexpr int kErrnoNotFound = 2;      // ENOENT
+constexpr int kErrnoNotPermitted = 13; // EACCES
+constexpr int kErrnoNotDirectory = 20; // ENOTDIR
+constexpr int kErrnoProtocol = 71;     // EPROTO
+
+[[noreturn]] void fail(const State& state, int error) noexcept {
+  send_report(state.control, Report{.event = Event::exec_failed, .error = error});
+  for (;;) raw::call(SYS_exit_group, 127);
+}
+
+// Moves the three descriptors to 0, 1 and 2. They may overlap with those numbers in any order, so
+// all go out of the way first.
+int place_stdio(const int (&stdio)[3]) noexcept {
+  long moved[3];
+  for (int index = 0; index < 3; ++index) {
+    moved[index] = stdio[index] < 0
+                       ? raw::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0)
+                       : raw::call(SYS_fcntl, stdio[index], F_DUPFD_CLOEXEC, 3);
+    if (moved[index] < 0) return error_of(moved[index]);
+  }
+  for (int index = 0; index < 3; ++index)
+    if (const long result = raw::call(SYS_dup3, moved[index], index, 0); result < 0)
+      return error_of(result);
+  return 0;
+}
+
+bool already_placed(const int (&stdio)[3]) noexcept {
+  return stdio[0] == 0 && stdio[1] == 1 && stdio[2] == 2;
+}
+
+// The workload gets its own process group in the foreground of the sandbox's terminal. Its parent,
+// init, leads the session: so the group is not orphaned, and Ctrl-Z stops it.
+int take_terminal(int terminal) noexcept {
+  raw::call(SYS_setpgid, 0, 0);
+  const auto self = static_cast<int>(raw::call(SYS_getpid));
+  if (const long result = raw::call(SYS_ioctl, terminal, TIOCSPGRP, &self); result < 0)
+    return error_of(result);
+  for (int index = 0; index < 3; ++index)
+    if (const long result = raw::call(SYS_dup3, terminal, index, 0); result < 0)
+      return error_of(result);
+  return 0;
+}
+
+// As execvp: the first candidate that can be run; EACCES outlives a later "not found".
+int execute(const Workload& workload) noexcept {
+  int error = kErrnoNotFound;
+  for (const char* const* candidate = workload.candidates; *candidate != nullptr; ++candidate) {
+    const int now = error_of(
+        raw::call(SYS_execve, *candidate, workload.arguments, workload.environment));
+    if (now == kErrnoNotPermitted) error = now;
+    if (now != kErrnoNotFound && now != kErrnoNotDirectory && now != kErrnoNotPermitted) return now;
+  }
+  return error;
+}
+
+// Waits for the pool to say what to run. The block is mapped privately and its offsets become
+// pointers in place.
+int receive(int request_socket, Workload& workload) noexcept {
+  ExecRequest request;
+  iovec part{&request, sizeof request};
+  alignas(cmsghdr) char space[CMSG_SPACE(4 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  const long size = raw::call(SYS_recvmsg, request_socket, &message, MSG_CMSG_CLOEXEC);
+  if (size < 0) return error_of(size);
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (size != sizeof request || header == nullptr ||
+      header->cmsg_len != CMSG_LEN(4 * sizeof(int)))
+    return kErrnoProtocol;
+  const int* received = reinterpret_cast<const int*>(CMSG_DATA(header));
+  for (int index = 0; index < 3; ++index) workload.stdio[index] = received[index + 1];
+  const long mapped = raw::call(SYS_mmap, nullptr, request.size, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+                                received[0], 0);
+  if (mapped < 0 && mapped > -4096) return error_of(mapped);
+  auto* words = reinterpret_cast<std::uint64_t*>(mapped);
+  for (std::uint32_t index = 0; index < request.words; ++index)
+    if (words[index] != 0) words[index] += static_cast<std::uint64_t>(mapped);
+  const auto pointers = reinterpret_cast<const char* const*>(mapped);
+  workload.candidates = pointers;
+  workload.arguments = pointers + request.arguments_at;
+  workload.environment = pointers + request.environment_at;
+  workload.directory = pointers[request.directory_at];
+  return 0;
+}
+
+}  // namespace
+
+[[noreturn]] void become_workload(const Program& program, const State& state) noexcept {
+  Workload workload = program.workload;
+  if (program.request >= 0)
+    if (const int error = receive(program.request, workload)) fail(state, error);
+  if (state.terminal >= 0) {
+    if (const int error = take_terminal(state.terminal)) fail(state, error);
+  } else if (!already_placed(workload.stdio)) {
+    if (const int error = place_stdio(workload.stdio)) fail(state, error);
+  }
+  if (workload.directory != nullptr)
+    if (const long result = raw::call(SYS_chdir, workload.directory); result < 0)
+      fail(state, error_of(result));
+  raw::call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &program.signal_mask, nullptr,
+            sizeof program.signal_mask);
+  fail(state, execute(workload));
+}
+
+}  // namespace coop::child

@@ -1,0 +1,112 @@
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "policy/builtin.h"
+
+#include <set>
+
+namespace coop::cli {
+
+namespace {
+
+std::string choices_of(const Flag& flag) {
+  std::set<std::string_view> names;
+  if (flag.choices == "@cache")
+    for (const policy::CacheEntry& cache : policy::caches()) names.insert(cache.name);
+  else if (flag.choices == "@guard")
+    for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
+  else
+    return std::string(flag.choices);
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : " ") + std::string(name);
+  return text;
+}
+
+std::string all_flags() {
+  std::string names;
+  for (const Flag& flag : flags()) names += std::string(names.empty() ? "" : " ") + std::string(flag.name);
+  return names;
+}
+
+std::string bash() {
+  std::string text =
+      "# bash completion for coop; made by `coop completion bash`\n"
+      "_coop() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index\n"
+      "  for ((index = 1; index < COMP_CWORD; ++index)); do\n"
+      "    if [[ ${COMP_WORDS[index]} == -- ]]; then\n"
+      "      if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$current\"));\n"
+      "      else COMPREPLY=($(compgen -f -- \"$current\")); fi\n"
+      "      return\n"
+      "    fi\n"
+      "  done\n"
+      "  case $previous in\n"
+      "    coop) COMPREPLY=($(compgen -W 'run plan status completion man --help --version' -- \"$current\")); return ;;\n"
+      "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$current\")); return ;;\n"
+      "    status) COMPREPLY=($(compgen -W '--json --help' -- \"$current\")); return ;;\n";
+  for (const Flag& flag : flags()) {
+    if (flag.choices.empty()) continue;
+    const std::string what = flag.choices == "@path" ? "-f" : "-W '" + choices_of(flag) + "'";
+    text += "    " + std::string(flag.name) + ") COMPREPLY=($(compgen " + what + " -- \"$current\")); return ;;\n";
+  }
+  return text + "  esac\n  COMPREPLY=($(compgen -W '" + all_flags() +
+         " --' -- \"$current\"))\n}\ncomplete -o filenames -F _coop coop\n";
+}
+
+// zsh and fish take a description beside each flag.
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string result;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string zsh() {
+  std::string text = "#compdef coop\n# made by `coop completion zsh`\n_coop() {\n"
+                     "  if (( CURRENT == 2 )); then compadd run plan status completion man; return; fi\n"
+                     "  case $words[2] in completion) compadd bash zsh fish; return ;; status) compadd -- --json; return ;; esac\n"
+                     "  _arguments -S \\\n";
+  for (const Flag& flag : flags()) {
+    std::string help(flag.help);
+    std::erase(help, '\'');
+    text += "    '*" + std::string(flag.name) + "[" + escaped(help, "[]:") + "]";
+    if (!flag.value.empty()) {
+      text += ":" + escaped(flag.value, ":") + ":";
+      if (flag.choices == "@path") text += "_files";
+      else if (!flag.choices.empty()) text += "(" + choices_of(flag) + ")";
+    }
+    text += "' \\\n";
+  }
+  return text + "    '*::command:_normal'\n}\n_coop \"$@\"\n";
+}
+
+std::string fish() {
+  std::string text = "# made by `coop completion fish`\n"
+                     "complete -c coop -n __fish_use_subcommand -f -a 'run plan status completion man'\n"
+                     "complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
+                     "complete -c coop -n '__fish_seen_subcommand_from status' -f -l json\n";
+  for (const Flag& flag : flags()) {
+    std::string help(flag.help);
+    std::erase(help, '\'');
+    text += "complete -c coop -n '__fish_seen_subcommand_from run plan' -l " + std::string(flag.name.substr(2));
+    if (!flag.value.empty()) text += flag.choices == "@path" ? " -r -F" : " -x";
+    if (!flag.choices.empty() && flag.choices != "@path") text += " -a '" + choices_of(flag) + "'";
+    text += " -d '" + help + "'\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<int> command_completion(Arguments arguments) {
+  const std::string shell = arguments.empty() ? "" : arguments.front();
+  if (shell == "bash") print(bash());
+  else if (shell == "zsh") print(zsh());
+  else if (shell == "fish") print(fish());
+  else if (shell == "--help" || shell == "-h") print("usage: coop completion bash|zsh|fish\n\nexample: source <(coop completion bash)\n");
+  else return invalid("completion", shell.empty() ? "no shell is named" : "\"" + shell + "\" is not a known shell", "coop completion bash|zsh|fish");
+  return 0;
+}
+
+}  // namespace coop::cli

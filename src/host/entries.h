@@ -1,0 +1,35 @@
+// The names in a directory, straight from the kernel: no allocation for each, no stat.
+#pragma once
+
+#include <dirent.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace coop::host {
+
+using EntryBuffer = std::array<char, 65536>;
+
+enum class Next { go_on, stop };
+
+// Calls `visit(name, type)` for each entry but "." and ".."; `type` is a DT_* (DT_UNKNOWN on some
+// file systems) and `name.data()` ends with a NUL. Reads on from where the descriptor stands.
+template <typename Visit>
+Result<void> for_each_entry(int directory, EntryBuffer& buffer, Visit visit) {
+  for (;;) {
+    const ssize_t count = ::getdents64(directory, buffer.data(), buffer.size());
+    if (count < 0) return system_error("getdents64");
+    if (count == 0) return {};
+    for (ssize_t offset = 0; offset < count;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + offset);
+      offset += entry->d_reclen;
+      const std::string_view name(entry->d_name);
+      if (name == "." || name == "..") continue;
+      if (visit(name, entry->d_type) == Next::stop) return {};
+    }
+  }
+}
+
+}  // namespace coop::host

@@ -1,0 +1,74 @@
+#include "host/environment.h"
+
+#include <limits.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/path.h"
+#include "host/accounts.h"
+#include "host/kernel_features.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+namespace {
+
+std::string_view variable(const HostFacts& facts, const char* name) {
+  const auto found = facts.environment.find(name);
+  return found == facts.environment.end() ? std::string_view{} : std::string_view(found->second);
+}
+
+Result<Path> working_directory() {
+  std::array<char, PATH_MAX> text{};
+  if (::getcwd(text.data(), text.size()) == nullptr) return system_error("getcwd");
+  return Path(text.data());
+}
+
+void read_user(HostFacts& facts) {
+  facts.user = variable(facts, "USER");
+  const std::string_view home = variable(facts, "HOME");
+  if (home.starts_with('/')) facts.home = normalize(home);
+  if (!facts.user.empty() && !facts.home.empty()) return;
+
+  const std::string passwd = read_file("/etc/passwd").value_or("");
+  const Account account = parse_passwd(passwd, facts.uid).value_or(Account{});
+  if (facts.user.empty())
+    facts.user = account.name.empty() ? std::to_string(facts.uid) : account.name;
+  if (facts.home.empty()) facts.home = account.home.empty() ? Path("/") : account.home;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> read_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+Result<void> read_surroundings(HostFacts& facts) {
+  utsname system{};
+  if (::uname(&system) < 0) return system_error("uname");
+  facts.kernel_release = system.release;
+  facts.kernel = parse_kernel_release(facts.kernel_release);
+  facts.architecture = system.machine;
+  facts.uid = ::geteuid();
+  facts.gid = ::getegid();
+  facts.environment = read_environment();
+  facts.working_directory = TRY(working_directory());
+  read_user(facts);
+
+  // The specification says that a relative $XDG_STATE_HOME is to be ignored.
+  const std::string_view state = variable(facts, "XDG_STATE_HOME");
+  facts.state_directory = state.starts_with('/') ? join(normalize(state), "coop")
+                                                 : join(facts.home, ".local/state/coop");
+  return {};
+}
+
+}  // namespace coop::host

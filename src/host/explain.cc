@@ -1,0 +1,156 @@
+#include "host/explain.h"
+
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/path.h"
+#include "host/accounts.h"
+#include "host/environment.h"
+#include "host/nesting.h"
+#include "host/probe.h"
+#include "host/text.h"
+#include "host/trial.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+namespace {
+
+std::string first_line(const Path& path) {
+  const std::string text = read_file(path).value_or("");
+  return text.substr(0, text.find('\n'));
+}
+
+std::optional<std::uint64_t> sysctl(const Path& path) { return to_number(first_line(path)); }
+
+// A chroot into the root of a mount cannot be told from a container by an ordinary user; this
+// finds the usual one, into a plain directory.
+bool root_is_changed() {
+  struct statx root{};
+  constexpr std::uint64_t kMountRoot = STATX_ATTR_MOUNT_ROOT;
+  if (::syscall(SYS_statx, AT_FDCWD, "/", 0, STATX_BASIC_STATS, &root) < 0) return false;
+  return (root.stx_attributes_mask & kMountRoot) != 0 && (root.stx_attributes & kMountRoot) == 0;
+}
+
+Path own_program() {
+  std::array<char, 4096> text{};
+  const ssize_t length = ::readlink("/proc/self/exe", text.data(), text.size());
+  return length > 0 ? Path(text.data(), static_cast<std::size_t>(length)) : Path("coop");
+}
+
+Feature refused(std::string reason, std::string fix) {
+  return {.reason = std::move(reason), .fix = std::move(fix)};
+}
+
+Feature blocked_by_apparmor(const UserNamespaceClues& clues) {
+  return refused(
+      "kernel.apparmor_restrict_unprivileged_userns is 1 and AppArmor has no profile for coop",
+      "add an AppArmor profile for " + printable(clues.program) +
+          " with \"flags=(unconfined) { userns, }\", or: sudo sysctl "
+          "kernel.apparmor_restrict_unprivileged_userns=0");
+}
+
+Feature blocked_by_filter(const UserNamespaceClues& clues) {
+  const std::string& outer = clues.nested_in;
+  if (outer == "docker")
+    return refused("docker's default seccomp profile blocks them",
+                   "docker run --security-opt seccomp=unconfined --security-opt "
+                   "systempaths=unconfined, or a profile that allows clone3, unshare and mount");
+  if (outer == "podman")
+    return refused("podman's seccomp profile blocks them",
+                   "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL");
+  if (outer == "kubernetes")
+    return refused("the pod's seccomp profile blocks them",
+                   "set securityContext.seccompProfile.type to Unconfined, or to a profile that "
+                   "allows clone3, unshare and mount");
+  if (outer == "coop")
+    return refused("the outer coop sandbox allows no namespaces inside it",
+                   "run this command in the outer sandbox as it is: it is already confined");
+  return refused("an outer seccomp filter blocks them",
+                 "start coop outside of the sandbox or service that installed the filter");
+}
+
+Feature blocked_by_limit(const UserNamespaceClues& clues) {
+  if (clues.limit == 0)
+    return refused("user.max_user_namespaces is 0", "sudo sysctl user.max_user_namespaces=15000");
+  return refused("the limit user.max_user_namespaces is reached, or they are nested too deeply",
+                 "end sandboxes that are still running, or: sudo sysctl "
+                 "user.max_user_namespaces=15000");
+}
+
+Feature unknown_refusal(const UserNamespaceClues& clues, int errno_value) {
+  std::string reason = "refused: " + trial_error_text(errno_value);
+  if (!clues.nested_in.empty()) reason += ", inside " + clues.nested_in;
+  return refused(std::move(reason),
+                 clues.nested_in.empty()
+                     ? "look for a security module's denial in the kernel log (dmesg, ausearch)"
+                     : "allow user namespaces in the outer " + clues.nested_in);
+}
+
+// Whoever refuses says EPERM: go by what is known to refuse, the most certain first.
+Feature judge_denial(const UserNamespaceClues& clues, int errno_value) {
+  const bool confined = !clues.apparmor_label.empty() && clues.apparmor_label != "unconfined";
+  if (clues.clone_allowed == 0 && clues.uid != 0)
+    return refused("kernel.unprivileged_userns_clone is 0",
+                   "sudo sysctl kernel.unprivileged_userns_clone=1");
+  if (clues.apparmor_restricts.value_or(0) != 0 && !confined && clues.uid != 0)
+    return blocked_by_apparmor(clues);
+  if (clues.seccomp_filter) return blocked_by_filter(clues);
+  if (!clues.uid_mapped)
+    return refused("our uid has no mapping in the user namespace we are in",
+                   "map it when making the outer namespace (unshare --map-current-user)");
+  if (clues.changed_root)
+    return refused("this is a chroot, and the kernel allows none there",
+                   "enter the directory with a mount namespace (systemd-nspawn, unshare -m and "
+                   "pivot_root) instead of chroot");
+  if (confined)
+    return refused("the AppArmor profile " + printable(clues.apparmor_label) + " refuses them",
+                   clues.nested_in == "docker" ? "docker run --security-opt apparmor=unconfined"
+                                               : "allow \"userns,\" in that profile");
+  return unknown_refusal(clues, errno_value);
+}
+
+}  // namespace
+
+UserNamespaceClues gather_user_namespace_clues() {
+  const std::string status = read_file("/proc/self/status").value_or("");
+  return {
+      .uid = ::geteuid(),
+      .clone_allowed = sysctl("/proc/sys/kernel/unprivileged_userns_clone"),
+      .limit = sysctl("/proc/sys/user/max_user_namespaces"),
+      .apparmor_restricts = sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+      .apparmor_label = first_line("/proc/self/attr/apparmor/current"),
+      .seccomp_filter = status_field(status, "Seccomp") == "2",
+      .changed_root = root_is_changed(),
+      .uid_mapped = parse_mapped_ids(read_file("/proc/self/uid_map").value_or("all 1")) > 0,
+      .supported = ::access("/proc/self/ns/user", F_OK) == 0 || ::access("/proc/self", F_OK) != 0,
+      .nested_in = name_nesting(gather_nesting_clues(read_environment())),
+      .program = own_program(),
+  };
+}
+
+Feature judge_user_namespaces(const UserNamespaceClues& clues, int errno_value) {
+  if (!clues.supported)
+    return refused("the kernel was built without them", "use a kernel with CONFIG_USER_NS");
+  if (errno_value == EINVAL && !clues.seccomp_filter)
+    return refused("the kernel lacks one of the namespaces that were asked for",
+                   "use Linux 5.13 or later; `coop status` tries each by itself");
+  if (errno_value == ENOSPC || errno_value == EUSERS) return blocked_by_limit(clues);
+  if (errno_value == ENOSYS && !clues.seccomp_filter)
+    return refused("the kernel has no clone3", "use Linux 5.13 or later");
+  if (errno_value == EPERM || errno_value == EACCES || errno_value == ENOSYS ||
+      errno_value == kNotReported)
+    return judge_denial(clues, errno_value);
+  return unknown_refusal(clues, errno_value);
+}
+
+Feature explain_user_namespaces(int errno_value) {
+  return judge_user_namespaces(gather_user_namespace_clues(), errno_value);
+}
+
+}  // namespace coop::host

@@ -1,0 +1,106 @@
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "base/path.h"
+#include "host/probe.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+namespace {
+
+using Canonical = std::unordered_map<Path, Path>;  // a directory → its name without symlinks
+
+PathKind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return PathKind::file;
+  if (S_ISDIR(mode)) return PathKind::directory;
+  if (S_ISLNK(mode)) return PathKind::symlink;
+  if (S_ISSOCK(mode)) return PathKind::socket;
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return PathKind::device;
+  return PathKind::other;
+}
+
+// A directory's count is that of its subdirectories, not of other names for it.
+std::uint64_t links_of(const struct stat& status) {
+  return S_ISDIR(status.st_mode) ? 1 : static_cast<std::uint64_t>(status.st_nlink);
+}
+
+std::string read_link(const char* path) {
+  std::array<char, PATH_MAX> text;
+  const ssize_t length = ::readlink(path, text.data(), text.size());
+  return length < 0 ? std::string{} : std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+// The kernel knows the name of what is open; realpath would ask for every component. Empty when
+// the file cannot be named from our root.
+Path name_of_open(int fd, const Path& path) {
+  std::array<char, 32> link;
+  std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", fd);
+  Path name = read_link(link.data());
+  if (name.starts_with('/')) return name;
+  if (!name.empty()) return {};  // "(unreachable)/…"
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         std::free);
+  return real ? Path(real.get()) : Path{};
+}
+
+const Path& canonical_directory(const Path& directory, Canonical& known) {
+  const auto [entry, added] = known.try_emplace(directory);
+  if (!added) return entry->second;
+  const UniqueFd fd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) entry->second = name_of_open(fd.get(), directory);
+  return entry->second;
+}
+
+// `fact` is of a symlink: adds what it leads to. A dangling one keeps a missing target.
+void follow(const Path& path, PathFact& fact) {
+  fact.link = read_link(path.c_str());
+  const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return;
+  fact.canonical = name_of_open(fd.get(), path);
+  if (fact.canonical.empty()) return;
+  fact.target_kind = kind_of(status.st_mode);
+  fact.links = links_of(status);
+}
+
+std::optional<PathFact> look_at(const Path& path, Canonical& known) {
+  // The kernel would see "/etc/shadow" where the caller wrote "/etc/shadow\0.txt".
+  if (path.find('\0') != Path::npos) return std::nullopt;
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) < 0) return std::nullopt;
+  PathFact fact{.kind = kind_of(status.st_mode)};
+  if (fact.kind == PathKind::symlink) {
+    follow(path, fact);
+    return fact;
+  }
+  // Not a symlink itself, so its parent's name settles its own: one lookup for a whole directory.
+  const Path& parent = canonical_directory(parent_of(path), known);
+  if (parent.empty()) return std::nullopt;
+  fact.canonical = join(parent, name_of(path));
+  fact.target_kind = fact.kind;
+  fact.links = links_of(status);
+  if (fact.kind == PathKind::directory) known.try_emplace(path, fact.canonical);
+  return fact;
+}
+
+}  // namespace
+
+void inspect(HostFacts& facts, std::span<const Path> paths) {
+  Canonical known{{"/", "/"}};
+  for (const Path& path : paths) {
+    std::optional<PathFact> fact = look_at(path, known);
+    if (fact) facts.paths.insert_or_assign(path, std::move(*fact));
+    else facts.paths.erase(path);
+  }
+}
+
+}  // namespace coop::host

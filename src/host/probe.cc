@@ -1,0 +1,39 @@
+#include "host/probe.h"
+
+#include "host/environment.h"
+#include "host/kernel_features.h"
+#include "host/namespaces.h"
+#include "host/nesting.h"
+#include "host/tools.h"
+
+namespace coop::host {
+namespace {
+
+// A start does not ask what it is about to try anyway.
+void assume_the_rest(HostFacts& facts) {
+  assume_namespaces(facts);
+  facts.seccomp = {.available = true};
+  facts.overlay = {.available = true};
+  facts.proc = ProcMount::full;
+}
+
+}  // namespace
+
+Result<HostFacts> probe(Depth depth) {
+  HostFacts facts;
+  TRY(read_surroundings(facts));
+  facts.landlock_abi = landlock_abi();
+  if (depth == Depth::quick) {
+    assume_the_rest(facts);
+    return facts;
+  }
+  TRY(inspect_mounts(facts));
+  facts.nested_in = name_nesting(gather_nesting_clues(facts.environment));
+  try_namespaces(facts);
+  try_seccomp(facts);
+  inspect_cgroups(facts);
+  find_tools(facts);
+  return facts;
+}
+
+}  // namespace coop::host

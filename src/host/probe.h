@@ -1,0 +1,47 @@
+// Finds out what this machine offers.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "host/facts.h"
+
+namespace coop::host {
+
+// quick: cheap reads only, for every start (well under a millisecond); namespaces are assumed to
+// work, and clone3 says so when they do not. full: everything, by really trying.
+enum class Depth { quick, full };
+
+Result<HostFacts> probe(Depth depth);
+
+// Adds what is at each of `paths` (absolute, normalised) to `facts.paths`.
+void inspect(HostFacts& facts, std::span<const Path> paths);
+
+// Adds where a group of our own could be made to `facts.cgroup`. Only looks.
+void inspect_cgroups(HostFacts& facts);
+
+// Adds the mount table to `facts.mounts`.
+Result<void> inspect_mounts(HostFacts& facts);
+
+// Adds where servers of the host listen to `facts.sockets`: sockets with a name in the file system.
+// Those under /run are left out: no view shows that directory.
+void inspect_sockets(HostFacts& facts);
+
+// Why user namespaces cannot be made here, after a clone3 or unshare failed with `errno_value`.
+Feature explain_user_namespaces(int errno_value);
+
+// Parsers of kernel text, fuzzed. Bad lines are skipped: the kernel wrote them, we only look.
+std::vector<MountFact> parse_mountinfo(std::string_view text);
+
+// The bound names in /proc/net/unix, each once, as they stand there.
+std::vector<Path> parse_unix_sockets(std::string_view text);
+
+// The isolation a default sandbox gets here: "linux (namespaces + landlock + seccomp)".
+std::string isolation_name(const HostFacts& facts);
+
+// Whether the default sandbox can run here at all.
+bool can_sandbox(const HostFacts& facts);
+
+}  // namespace coop::host

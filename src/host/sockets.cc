@@ -1,0 +1,40 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <set>
+
+#include "host/probe.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+
+// "0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x.sock". Names are relative to
+// whatever the server's directory was; only absolute ones can be found again.
+std::vector<Path> parse_unix_sockets(std::string_view text) {
+  std::set<Path> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t slash = line.find(" /");
+    if (slash != std::string_view::npos) names.emplace(line.substr(slash + 1));
+  }
+  return {names.begin(), names.end()};
+}
+
+void inspect_sockets(HostFacts& facts) {
+  const Result<std::string> text = read_file("/proc/net/unix");
+  if (!text) return;  // no such file: no Unix sockets in this kernel
+  for (const Path& name : parse_unix_sockets(*text)) {
+    if (name.starts_with("/run/") || name.starts_with("/var/run/")) continue;
+    std::array<char, PATH_MAX> resolved;
+    if (::realpath(name.c_str(), resolved.data()) == nullptr) continue;
+    struct stat status {};
+    if (::lstat(resolved.data(), &status) == 0 && S_ISSOCK(status.st_mode))
+      facts.sockets.emplace_back(resolved.data());
+  }
+}
+
+}  // namespace coop::host

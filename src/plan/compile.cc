@@ -1,0 +1,150 @@
+#include "plan/compile.h"
+
+#include <utility>
+
+#include "base/path.h"
+#include "plan/environment.h"
+#include "plan/landlock/rights.h"
+#include "plan/layout.h"
+#include "plan/limits/limits.h"
+#include "plan/seccomp/profile.h"
+#include "policy/builtin.h"
+
+namespace coop::plan {
+
+namespace {
+
+void add(Plan& plan, Action action, std::string origin, std::string why) {
+  plan.steps.push_back(Step{std::move(action), std::move(origin), std::move(why)});
+}
+
+Result<void> check_host(const Policy& policy, const HostFacts& host) {
+  if (host.kernel < KernelVersion{5, 13})
+    return unsupported("plan", "kernel " + host.kernel_release + " is older than 5.13",
+                       "coop needs mount_setattr (5.12) and Landlock's kernel (5.13)");
+  for (const char* name : {"user", "mount", "pid", "ipc", "uts"})
+    if (!host.namespace_available(name)) {
+      const auto found = host.namespaces.find(name);
+      const Feature feature = found == host.namespaces.end() ? Feature{} : found->second;
+      return unsupported("plan", std::string(name) + " namespaces are not available: " + feature.reason,
+                         feature.fix);
+    }
+  if (policy.network == NetworkMode::none && !host.namespace_available("net"))
+    return unsupported("plan", "network namespaces are not available", "see `coop status`");
+  if (policy.time_offset && !host.namespace_available("time"))
+    return unsupported("plan --time-offset", "time namespaces are not available",
+                       "they came with Linux 5.6 and need CONFIG_TIME_NS");
+  return {};
+}
+
+void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
+  plan.namespaces = {"user", "mount", "pid", "ipc", "uts"};
+  if (policy.network == NetworkMode::none) plan.namespaces.emplace_back("net");
+  if (host.namespace_available("cgroup")) plan.namespaces.emplace_back("cgroup");
+  if (policy.time_offset) plan.namespaces.emplace_back("time");
+  const bool root = policy.identity == Identity::root;
+  add(plan, MapIds{host.uid, host.gid, root ? 0 : host.uid, root ? 0 : host.gid},
+      root ? "--as-root" : "--as-self", "one id of the host is known inside; it gains nothing");
+  if (policy.time_offset)
+    add(plan, OffsetClocks{*policy.time_offset}, "--time-offset", "asked for");
+  if (policy.network == NetworkMode::none)
+    add(plan, RaiseLoopback{}, "--network none", "programs may talk to themselves");
+  add(plan, SetHostname{policy.hostname.empty() ? "coop-" + policy.session : policy.hostname},
+      policy.hostname.empty() ? "built-in" : "--hostname", "shows where one is");
+  if (policy.network == NetworkMode::host)
+    plan.notes.push_back(
+        "unsafe.host_network: the sandbox shares the host's network, its localhost services and "
+        "abstract sockets included");
+}
+
+Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host) {
+  std::vector<Entry> entries;
+  add_base(entries, policy, host);
+  add_devices(entries, host);
+  TRY(add_proc(entries, policy, host, plan.notes));
+  TRY(add_workspace(entries, policy, host));
+  plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
+  TRY(add_rules(entries, policy, host, plan.notes));
+  add_sockets(entries, policy, host);
+  std::vector<Step> steps = TRY(lay_out(std::move(entries), policy.view, host));
+  for (Step& step : steps) plan.steps.push_back(std::move(step));
+  add(plan, EnterRoot{}, "namespaces", "the host's tree is detached and cannot be reached again");
+  return {};
+}
+
+Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& host) {
+  if (host.landlock_abi >= landlock::kOldestUsefulAbi) {
+    add(plan, landlock::rules_for(host.landlock_abi, plan.steps), "built-in",
+        "a second wall: the same file rules again, by another mechanism");
+    return {};
+  }
+  const std::string reason =
+      host.landlock_abi == 0 ? "the kernel has no Landlock (or it is not in the lsm= list)"
+                             : "the kernel's Landlock ABI 1 forbids every rename between directories";
+  if (policy.need(Mechanism::landlock) == Need::required)
+    return unsupported("plan landlock", reason, "boot with lsm=landlock,… or use a kernel from 5.19");
+  plan.notes.push_back("landlock: not applied, " + reason + " (policy: best_effort)");
+  return {};
+}
+
+Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& host) {
+  LimitPlan limits = TRY(plan_limits(policy, host, plan.notes));
+  plan.group = std::move(limits.group);
+  for (Step& step : limits.steps) plan.steps.push_back(std::move(step));
+  add(plan, DropCapabilities{}, "built-in", "bounding, ambient and all other sets; securebits locked");
+  add(plan, NoNewPrivileges{}, "built-in", "setuid programs and file capabilities give nothing");
+  add(plan, Verify{Verify::What::sealed_root}, "built-in", "looks whether / refuses a new entry");
+  TRY(add_landlock(plan, policy, host));
+  add(plan, InstallSeccomp{policy.debugging == Debugging::allowed ? "default" : "no-debug"},
+      policy.debugging == Debugging::allowed ? "--debug" : "--no-debug",
+      "an allow-list of system calls");
+  add(plan, Verify{Verify::What::no_capabilities}, "built-in", "looks whether every set is empty");
+  add(plan, Verify{Verify::What::no_new_privs}, "built-in", "looks whether the bit is set");
+  add(plan, Verify{Verify::What::seccomp_filter}, "built-in", "looks whether a filter is in force");
+  return {};
+}
+
+}  // namespace
+
+Result<Plan> compile(const Policy& policy, const HostFacts& host) {
+  TRY(check_host(policy, host));
+  Plan plan;
+  plan.session = policy.session;
+  plan.view = policy.view;
+  plan.limits = policy.limits;
+  plan.workspace = workspace_target(policy);
+  plan.directory = policy.directory.value_or(plan.workspace);
+  plan.environment = environment_for(policy, host);
+  add_namespaces(plan, policy, host);
+  TRY(add_mounts(plan, policy, host));
+  TRY(add_confinement(plan, policy, host));
+  return plan;
+}
+
+std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
+  std::vector<Path> paths{
+      "/usr",       "/bin",         "/sbin",     "/lib",         "/lib32",       "/lib64",
+      "/libx32",    "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/certs",
+      "/etc/pki/tls/certs", "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+      "/dev/urandom", "/dev/tty"};
+  if (host.uid == 0)
+    for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"})
+      paths.emplace_back(path);
+  if (policy.view == View::host)
+    for (const char* path : {"/run", "/tmp", "/var/tmp", "/dev", "/sys", "/mnt", "/media", "/proc", "/dev/pts"})
+      paths.emplace_back(path);
+  paths.push_back(policy.workspace);
+  for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
+  return paths;
+}
+
+std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host) {
+  std::vector<Path> paths;
+  for (const PathRule& rule : policy.rules)
+    if (rule.kind == RuleKind::hide && host.has(rule.path))
+      for (Path& alias : mount_aliases(host.fact(rule.path).canonical, host.mounts))
+        paths.push_back(std::move(alias));
+  return paths;
+}
+
+}  // namespace coop::plan

@@ -1,0 +1,20 @@
+// Policy + HostFacts → Plan. Asks nobody: the same two inputs give the same plan everywhere.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace coop::plan {
+
+Result<Plan> compile(const Policy& policy, const HostFacts& host);
+
+// Every path whose fact compile() will look at. Fill HostFacts::paths with them first.
+std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host);
+
+// And then with these: other names of hidden paths, which show only once the first look has told
+// where those really are.
+std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host);
+
+}  // namespace coop::plan

@@ -1,0 +1,47 @@
+#include "plan/environment.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plan/layout.h"
+
+namespace coop::plan {
+
+namespace {
+
+// Everything else stays outside: the caller's environment is full of keys.
+constexpr std::array<std::string_view, 16> kPassed{
+    "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "LANG", "LANGUAGE", "TZ",
+    "COLUMNS", "LINES", "EDITOR", "VISUAL", "PAGER", "LESS", "CI", "SOURCE_DATE_EPOCH"};
+
+constexpr const char* kMinimalPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+bool is_passed(std::string_view name) {
+  return name.starts_with("LC_") || std::ranges::find(kPassed, name) != kPassed.end();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> environment_for(const Policy& policy, const HostFacts& host) {
+  std::map<std::string, std::string> result;
+  for (const auto& [name, value] : host.environment)
+    if (is_passed(name)) result[name] = value;
+  const bool minimal = policy.view == View::minimal;
+  const auto path = host.environment.find("PATH");
+  result["PATH"] = minimal || path == host.environment.end() ? kMinimalPath : path->second;
+  result["HOME"] = minimal ? workspace_target(policy) : host.home;
+  const std::string user = policy.identity == Identity::root ? "root" : host.user;
+  if (!user.empty()) result["USER"] = result["LOGNAME"] = user;
+  result["SHELL"] = "/bin/sh";
+  if (const auto shell = host.environment.find("SHELL"); !minimal && shell != host.environment.end())
+    result["SHELL"] = shell->second;
+  result["COOP_SESSION"] = policy.session;
+  result["COOP_WORKSPACE"] = workspace_target(policy);
+  for (const std::string& name : policy.pass_environment)
+    if (const auto found = host.environment.find(name); found != host.environment.end())
+      result[name] = found->second;
+  for (const auto& [name, value] : policy.set_environment) result[name] = value;
+  return result;
+}
+
+}  // namespace coop::plan

@@ -1,0 +1,13 @@
+// The command's environment: an allow-list of the caller's, then what the policy sets.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "plan/plan.h"
+
+namespace coop::plan {
+
+std::map<std::string, std::string> environment_for(const Policy& policy, const HostFacts& host);
+
+}  // namespace coop::plan

@@ -1,0 +1,106 @@
+#include "plan/limits/limits.h"
+
+#include <sys/resource.h>
+
+namespace coop::plan {
+
+namespace {
+
+// Since Linux 5.14 RLIMIT_NPROC counts within the user namespace, so it holds for one sandbox. The
+// kernel never applies it to the machine's real root.
+bool process_limit_counts_inside(const HostFacts& host) {
+  return host.uid != 0 && host.kernel >= KernelVersion{5, 14};
+}
+
+class Planner {
+ public:
+  Planner(const Policy& policy, const HostFacts& host, std::vector<std::string>& notes)
+      : policy_(policy), host_(host), notes_(notes) {}
+
+  Result<LimitPlan> run() {
+    const Limits& limits = policy_.limits;
+    if (limits.memory) TRY(memory(*limits.memory));
+    if (limits.pids) TRY(pids(*limits.pids));
+    if (limits.milli_cpus) TRY(cpus(*limits.milli_cpus));
+    if (limits.open_files) resource(RLIMIT_NOFILE, "open files", *limits.open_files, "--open-files");
+    if (limits.file_size) resource(RLIMIT_FSIZE, "file size", *limits.file_size, "--file-size");
+    resource(RLIMIT_CORE, "core dump size", 0, "built-in");
+    if (!plan_.group.limits.empty()) {
+      plan_.group.kind = host_.cgroup.kind;
+      plan_.group.name = "coop-" + policy_.session;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  bool group(const char* controller, const char* v2_file, const char* v1_file,
+             const std::string& v2_value, const std::string& v1_value) {
+    const auto directory = host_.cgroup.directories.find(controller);
+    if (host_.cgroup.kind == CgroupKind::none || directory == host_.cgroup.directories.end())
+      return false;
+    const bool v2 = host_.cgroup.kind == CgroupKind::v2;
+    plan_.group.limits.push_back(GroupLimit{controller, directory->second, v2 ? v2_file : v1_file,
+                                            v2 ? v2_value : v1_value});
+    return true;
+  }
+
+  void resource(int number, const char* name, std::uint64_t value, const char* origin) {
+    plan_.steps.push_back(Step{ResourceLimit{number, name, value}, origin, "setrlimit"});
+  }
+
+  // True: carry on with something weaker.
+  Result<void> weaker(const std::string& what, const std::string& how) {
+    const std::string reason = host_.cgroup.reason.empty() ? "no control group can be made here"
+                                                           : host_.cgroup.reason;
+    if (policy_.need(Mechanism::limits) == Need::required)
+      return unsupported("plan limits", what + " needs a control group: " + reason,
+                         "see `coop status`; run with --best-effort limits to use setrlimit");
+    notes_.push_back("limits: " + what + " " + how + "; " + reason + " (policy: best_effort)");
+    return {};
+  }
+
+  Result<void> memory(std::uint64_t bytes) {
+    const std::string text = std::to_string(bytes);
+    if (group("memory", "memory.max", "memory.limit_in_bytes", text, text)) {
+      // Swap would let the sandbox take as much again. Older kernels lack the file: see run/group.
+      group("memory", "memory.swap.max?", "memory.memsw.limit_in_bytes?", "0", text);
+      return {};
+    }
+    resource(RLIMIT_DATA, "data of one process", bytes, "--memory");
+    return weaker("--memory", "is applied to each process, not to the sandbox");
+  }
+
+  Result<void> pids(std::uint64_t count) {
+    const bool asked = policy_.limits.pids != Limits{}.pids;
+    if (process_limit_counts_inside(host_)) {
+      resource(RLIMIT_NPROC, "processes", count, "--pids");
+      if (asked) group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count));
+      return {};
+    }
+    if (group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count)))
+      return {};
+    return weaker("--pids", "is not applied");
+  }
+
+  Result<void> cpus(std::uint64_t milli) {
+    constexpr std::uint64_t kPeriod = 100000;  // microseconds
+    const std::string quota = std::to_string(milli * kPeriod / 1000);
+    if (group("cpu", "cpu.max", "cpu.cfs_quota_us", quota + " " + std::to_string(kPeriod), quota))
+      return {};
+    return weaker("--cpus", "is not applied");
+  }
+
+  const Policy& policy_;
+  const HostFacts& host_;
+  std::vector<std::string>& notes_;
+  LimitPlan plan_{};
+};
+
+}  // namespace
+
+Result<LimitPlan> plan_limits(const Policy& policy, const HostFacts& host,
+                              std::vector<std::string>& notes) {
+  return Planner(policy, host, notes).run();
+}
+
+}  // namespace coop::plan

@@ -1,0 +1,207 @@
+// What will be done, in order. Pure data: printed by `coop plan`, compared with ==, kept as golden
+// files. Every step knows why it is there and which rule asked for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/path.h"
+#include "host/facts.h"
+#include "policy/policy.h"
+
+namespace coop {
+
+// Flags a mount carries. nosuid and nodev are on wherever nothing is said.
+struct MountFlags {
+  Access access = Access::read_only;
+  bool exec = true;
+  bool devices = false;
+  bool operator==(const MountFlags&) const = default;
+};
+
+// --- Steps, in the words of the plan ---------------------------------------------------------
+
+struct MapIds {  // one id of the host becomes one id inside
+  std::uint32_t host_uid = 0, host_gid = 0, inside_uid = 0, inside_gid = 0;
+  bool operator==(const MapIds&) const = default;
+};
+struct OffsetClocks {
+  std::int64_t seconds = 0;
+  bool operator==(const OffsetClocks&) const = default;
+};
+struct RaiseLoopback {
+  bool operator==(const RaiseLoopback&) const = default;
+};
+struct SetHostname {
+  std::string name;
+  bool operator==(const SetHostname&) const = default;
+};
+// The new root: an empty tmpfs to build the minimal view in.
+struct RootTmpfs {
+  bool operator==(const RootTmpfs&) const = default;
+};
+// The new root: the host's whole tree, read-only.
+struct RootHost {
+  bool operator==(const RootHost&) const = default;
+};
+struct MakeDirectory {
+  Path target;
+  std::uint32_t mode = 0755;
+  bool operator==(const MakeDirectory&) const = default;
+};
+struct MakeFile {  // a small file with fixed contents, or an empty mount point
+  Path target;
+  std::string contents{};
+  std::uint32_t mode = 0444;
+  bool operator==(const MakeFile&) const = default;
+};
+struct MakeSymlink {
+  Path target;
+  std::string link;
+  bool operator==(const MakeSymlink&) const = default;
+};
+struct BindMount {
+  Path source;  // canonical on the host: a symlink met on the way is an error, not a detour
+  Path target;
+  MountFlags flags{};
+  PathKind kind = PathKind::directory;  // of what is mounted
+  bool operator==(const BindMount&) const = default;
+};
+// Changes what can be done at a path of the new root, by mounting it onto itself. Also pins it:
+// a mount point can be neither renamed nor removed.
+struct Remount {
+  Path target;
+  MountFlags flags{};
+  bool operator==(const Remount&) const = default;
+};
+struct TmpfsMount {
+  Path target;
+  std::uint64_t size = 0;  // bytes
+  std::uint64_t inodes = 0;
+  std::uint32_t mode = 0755;
+  MountFlags flags{.access = Access::read_write};
+  bool operator==(const TmpfsMount&) const = default;
+};
+// Nothing is reachable below: an empty directory or an unreadable empty file takes its place.
+struct HideMount {
+  Path target;
+  PathKind kind = PathKind::directory;
+  bool operator==(const HideMount&) const = default;
+};
+struct OverlayMount {  // writes go to a private tmpfs and vanish with the sandbox
+  Path lower;          // canonical on the host
+  Path target;
+  std::uint64_t size = 0;
+  bool operator==(const OverlayMount&) const = default;
+};
+struct ProcFilesystem {
+  ProcMount kind = ProcMount::full;
+  bool operator==(const ProcFilesystem&) const = default;
+};
+struct DevptsMount {
+  bool operator==(const DevptsMount&) const = default;
+};
+struct Seal {  // this mount alone becomes read-only, now that every mount point in it exists
+  Path target;
+  bool operator==(const Seal&) const = default;
+};
+struct EnterRoot {  // pivot_root; the host's tree is detached and gone
+  bool operator==(const EnterRoot&) const = default;
+};
+struct ChangeDirectory {
+  Path path;
+  bool operator==(const ChangeDirectory&) const = default;
+};
+struct ResourceLimit {
+  int resource = 0;  // RLIMIT_*
+  std::string name;
+  std::uint64_t value = 0;
+  bool operator==(const ResourceLimit&) const = default;
+};
+struct DropCapabilities {
+  bool operator==(const DropCapabilities&) const = default;
+};
+struct NoNewPrivileges {
+  bool operator==(const NoNewPrivileges&) const = default;
+};
+struct LandlockRule {
+  Path path;
+  std::uint64_t rights = 0;
+  bool operator==(const LandlockRule&) const = default;
+};
+struct RestrictLandlock {
+  int abi = 0;
+  std::uint64_t handled = 0;
+  std::uint64_t scoped = 0;
+  std::vector<LandlockRule> rules;
+  bool operator==(const RestrictLandlock&) const = default;
+};
+struct InstallSeccomp {
+  std::string profile;  // a name in plan/seccomp/profile.h
+  bool operator==(const InstallSeccomp&) const = default;
+};
+// Looks whether the protections really hold, from inside, after they were put up.
+struct Verify {
+  enum class What : std::uint8_t { no_capabilities, no_new_privs, sealed_root, seccomp_filter };
+  What what = What::no_capabilities;
+  bool operator==(const Verify&) const = default;
+};
+
+using Action =
+    std::variant<MapIds, OffsetClocks, RaiseLoopback, SetHostname, RootTmpfs, RootHost,
+                 MakeDirectory, MakeFile, MakeSymlink, BindMount, Remount, TmpfsMount, HideMount,
+                 OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot, ChangeDirectory,
+                 ResourceLimit, DropCapabilities, NoNewPrivileges, RestrictLandlock, InstallSeccomp,
+                 Verify>;
+
+struct Step {
+  Action action;
+  std::string origin{};  // which flag or built-in list asked for it
+  std::string why{};
+  bool operator==(const Step&) const = default;
+};
+
+// A limit put on the sandbox's control group: file name and value, on v1 or v2.
+struct GroupLimit {
+  std::string controller;  // "memory"
+  Path parent;             // the directory the sandbox's own group is made in
+  std::string file;        // "memory.max"
+  std::string value;
+  bool operator==(const GroupLimit&) const = default;
+};
+
+struct GroupPlan {
+  CgroupKind kind = CgroupKind::none;
+  std::string name{};  // of the group to make
+  std::vector<GroupLimit> limits{};
+  bool operator==(const GroupPlan&) const = default;
+};
+
+// What must be looked at when the run is over, because it could not be refused beforehand.
+struct GuardPlan {
+  std::vector<Path> roots{};           // writable trees of the host to look through, canonical
+  std::vector<std::string> names{};    // guard names in force, see policies/guards.txt
+  std::vector<Path> mounted{};         // guarded host paths that were read-only all along
+  bool operator==(const GuardPlan&) const = default;
+};
+
+struct Plan {
+  std::string session{};
+  View view = View::minimal;
+  std::vector<std::string> namespaces{};  // "user", "mount", … in clone order
+  std::vector<Step> steps{};
+  GroupPlan group{};
+  GuardPlan guards{};
+  std::map<std::string, std::string> environment{};
+  Path directory{};   // working directory of the command
+  Path workspace{};   // where the workspace is inside
+  Limits limits{};
+  std::vector<std::string> notes{};  // what is weaker than asked, and why
+  bool operator==(const Plan&) const = default;
+};
+
+}  // namespace coop

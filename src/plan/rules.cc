@@ -1,0 +1,203 @@
+// The workspace and the user's rules.
+#include <algorithm>
+#include <set>
+
+#include "base/path.h"
+#include "plan/layout.h"
+
+namespace coop::plan {
+
+namespace {
+
+std::string option_hint(const PathRule& rule) {
+  return "write " + rule.origin + " '" + printable(rule.path) + "?' if it may be missing";
+}
+
+// Rules about the inside of the workspace follow it to where it is mounted; others keep their name
+// (minimal view, unless it leads through a symlink like /bin) or the name they resolve to.
+Path target_of(const std::vector<Entry>& entries, const Policy& policy, const PathRule& rule,
+               const PathFact& fact) {
+  if (is_within(fact.canonical, policy.workspace))
+    return join(workspace_target(policy), relative_to(fact.canonical, policy.workspace));
+  const bool through_link = std::ranges::any_of(entries, [&](const Entry& entry) {
+    return entry.kind == Entry::Kind::symlink && is_within(rule.path, entry.target);
+  });
+  return policy.view == View::host || through_link ? fact.canonical : rule.path;
+}
+
+Entry entry_for(const std::vector<Entry>& entries, const Policy& policy, const PathRule& rule,
+                const PathFact& fact, int order) {
+  Entry entry{.target = target_of(entries, policy, rule, fact),
+              .source = fact.canonical,
+              .shape = fact.target_kind,
+              .order = order,
+              .origin = rule.origin,
+              .why = rule.reason};
+  switch (rule.kind) {
+    case RuleKind::read_write:
+      entry.flags.access = Access::read_write;
+      break;
+    case RuleKind::overlay:
+      entry.kind = Entry::Kind::overlay;
+      entry.flags.access = Access::read_write;
+      entry.size = policy.limits.tmp_size;
+      entry.inodes = policy.limits.tmp_inodes;
+      break;
+    case RuleKind::tmpfs:
+      entry.kind = Entry::Kind::tmpfs;
+      entry.flags.access = Access::read_write;
+      entry.size = policy.limits.tmp_size;
+      entry.inodes = policy.limits.tmp_inodes;
+      break;
+    case RuleKind::read_only:
+    case RuleKind::hide: break;
+  }
+  return entry;
+}
+
+Result<void> check_shape(const PathRule& rule, const PathFact& fact) {
+  const bool directory = fact.target_kind == PathKind::directory;
+  if ((rule.kind == RuleKind::overlay || rule.kind == RuleKind::tmpfs) && !directory)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is not a directory",
+                   "use --rw, --ro or --hide for a single file");
+  if (fact.target_kind == PathKind::socket && rule.kind != RuleKind::hide)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a socket",
+                   "a socket is a door out of the sandbox; sockets are not granted by path rules");
+  if (fact.target_kind == PathKind::device && rule.kind != RuleKind::hide)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a device",
+                   "devices are not granted by path rules");
+  return {};
+}
+
+Result<void> check_root(const PathRule& rule, const PathFact& fact) {
+  if (fact.canonical != "/") return {};
+  return invalid(rule.origin, "\"/\" is the whole machine",
+                 rule.kind == RuleKind::read_only ? "use --view host to see it read-only"
+                                                  : "name the directories you mean");
+}
+
+void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                     const PathRule& rule, const PathFact& fact, int order) {
+  std::set<Path> names{fact.canonical};
+  for (const Path& alias : mount_aliases(fact.canonical, host.mounts))
+    if (host.fact(alias).kind == fact.target_kind) names.insert(alias);  // else it is covered there
+  std::set<Path> places;
+  for (const Path& name : names)
+    for (const Path& place : places_of(name, entries, policy.view)) places.insert(place);
+  for (const Path& place : places)
+    entries.push_back(Entry{.kind = Entry::Kind::hide,
+                            .target = place,
+                            .shape = fact.target_kind,
+                            .order = order,
+                            .origin = rule.origin,
+                            .why = rule.reason});
+}
+
+}  // namespace
+
+Path workspace_target(const Policy& policy) {
+  return policy.view == View::minimal ? Path("/work") : policy.workspace;
+}
+
+Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
+                           const HostFacts& host) {
+  const PathFact& fact = host.fact(policy.workspace);
+  if (fact.target_kind != PathKind::directory)
+    return invalid("--workspace", "\"" + printable(policy.workspace) + "\" is not a directory");
+  if (policy.workspace == "/")
+    return invalid("--workspace", "\"/\" is the whole machine",
+                   "start coop in a project directory, or name one with --workspace");
+  entries.push_back(Entry{.kind = Entry::Kind::bind,
+                          .target = workspace_target(policy),
+                          .source = policy.workspace,
+                          .flags = {.access = policy.workspace_access},
+                          .order = 1,
+                          .origin = "--workspace",
+                          .why = "the directory to work in"});
+  if (policy.workspace_access == Access::read_only) return {};
+  for (const Path& git : host.workspace.outside_git)
+    entries.push_back(Entry{.kind = Entry::Kind::bind,
+                            .target = git,
+                            .source = git,
+                            .flags = {.access = Access::read_write},
+                            .order = 1,
+                            .origin = "--workspace",
+                            .why = "the repository this worktree or submodule belongs to"});
+  return {};
+}
+
+Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                       std::vector<std::string>& notes) {
+  // Two passes: a hidden path must be hidden in every place a later grant would show it.
+  for (const bool hiding : {false, true}) {
+    int order = 10;
+    for (const PathRule& rule : policy.rules) {
+      ++order;
+      if ((rule.kind == RuleKind::hide) != hiding) continue;
+      const PathFact& fact = host.fact(rule.path);
+      if (fact.target_kind == PathKind::missing) {
+        if (rule.if_missing == Missing::skip) continue;
+        return with_hint(option_hint(rule),
+                         Result<void>(invalid(rule.origin, "\"" + printable(rule.path) +
+                                                               "\" does not exist")));
+      }
+      TRY(check_shape(rule, fact));
+      TRY(check_root(rule, fact));
+      if (!hiding) {
+        entries.push_back(entry_for(entries, policy, rule, fact, order));
+        continue;
+      }
+      if (fact.canonical == policy.workspace && rule.origin != "built-in secrets")
+        return invalid(rule.origin, "\"" + printable(rule.path) + "\" is the workspace itself",
+                       "hide something in it, or choose another --workspace");
+      hide_everywhere(entries, policy, host, rule, fact, order);
+      if (fact.links > 1 && fact.target_kind == PathKind::file)
+        notes.push_back("hidden file " + printable(rule.path) + " has " +
+                        std::to_string(fact.links) +
+                        " hard links: its other names are not hidden");
+    }
+  }
+  return {};
+}
+
+void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  for (const Path& socket : host.sockets)
+    for (const Path& place : places_of(socket, entries, policy.view))
+      entries.push_back(Entry{.kind = Entry::Kind::hide,
+                              .target = place,
+                              .shape = PathKind::socket,
+                              .order = 5,
+                              .origin = "built-in sockets",
+                              .why = "a server of the host listens on it; read-only does not stop connect()"});
+}
+
+std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view) {
+  std::vector<Path> places;
+  if (view == View::host) places.push_back(host_path);
+  for (const Entry& entry : entries) {
+    if (entry.kind != Entry::Kind::bind && entry.kind != Entry::Kind::overlay) continue;
+    if (!is_within(host_path, entry.source)) continue;
+    places.push_back(join(entry.target, relative_to(host_path, entry.source)));
+  }
+  return places;
+}
+
+std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts) {
+  // The mount that shows `path`: the deepest one above it, and of several there, the last.
+  const MountFact* shown_by = nullptr;
+  for (const MountFact& mount : mounts)
+    if (is_within(path, mount.target) &&
+        (shown_by == nullptr || depth_of(mount.target) >= depth_of(shown_by->target)))
+      shown_by = &mount;
+  if (shown_by == nullptr) return {};
+  const Path inner = join(shown_by->root, relative_to(path, shown_by->target));
+  std::vector<Path> aliases;
+  for (const MountFact& mount : mounts) {
+    if (mount.device != shown_by->device || !is_within(inner, mount.root)) continue;
+    const Path alias = join(mount.target, relative_to(inner, mount.root));
+    if (alias != path) aliases.push_back(alias);
+  }
+  return aliases;
+}
+
+}  // namespace coop::plan

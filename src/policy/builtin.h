@@ -1,0 +1,46 @@
+// The lists coop ships, from policies/*.txt: what is guarded, what is hidden, what is a cache.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "coop/policy.h"
+
+namespace coop::policy {
+
+struct NamedReason {
+  std::string_view name;
+  std::string_view reason;
+};
+
+struct CacheEntry {
+  std::string_view name;      // "cargo"
+  std::string_view variable;  // "CARGO_HOME": used instead of `path` when it is set
+  std::string_view path;      // "~/.cargo"
+  std::string_view below;     // "registry"
+  std::string_view reason;
+};
+
+std::span<const NamedReason> guards();
+std::span<const NamedReason> secrets();
+std::span<const CacheEntry> caches();
+
+// "~/x" and "~" with the home directory put in; anything else unchanged.
+Path expand_home(std::string_view path, std::string_view home);
+
+// The secrets list as rules: optional, hidden. `home` decides where "~" is. Entries that contain
+// the home directory itself are left out: hiding a home hides the tools in it.
+std::vector<PathRule> secret_rules(const Path& home);
+
+// `--cache NAME` as rules: optional, writable.
+Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& home,
+                                          const std::map<std::string, std::string>& environment);
+
+// The guard names in force: all but those `allowed`. An unknown allowed name is an error.
+Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed);
+
+}  // namespace coop::policy

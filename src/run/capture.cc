@@ -1,0 +1,96 @@
+#include "run/capture.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace coop::run {
+
+void BoundedText::append(std::string_view text) {
+  total_ += text.size();
+  const std::size_t room = std::min(text.size(), half_ - head_.size());
+  head_ += text.substr(0, room);
+  text.remove_prefix(room);
+  if (text.size() > half_) text.remove_prefix(text.size() - half_);
+  const std::size_t grow = std::min(text.size(), half_ - tail_.size());
+  tail_ += text.substr(0, grow);
+  text.remove_prefix(grow);
+  for (const char c : text) {
+    tail_[tail_start_] = c;
+    tail_start_ = (tail_start_ + 1) % half_;
+  }
+}
+
+Captured BoundedText::take() && {
+  std::rotate(tail_.begin(), tail_.begin() + static_cast<std::ptrdiff_t>(tail_start_), tail_.end());
+  Captured captured{.total_bytes = total_};
+  const std::uint64_t kept = head_.size() + tail_.size();
+  captured.truncated = kept < total_;
+  captured.text = std::move(head_);
+  if (captured.truncated)
+    captured.text += "\n[… " + std::to_string(total_ - kept) + " bytes cut …]\n";
+  captured.text += tail_;
+  return captured;
+}
+
+Result<CapturePipes> CapturePipes::make() {
+  Pipe output = TRY(make_pipe());
+  Pipe error = TRY(make_pipe());
+  return CapturePipes{std::move(output), std::move(error)};
+}
+
+namespace {
+
+// False at the end of the stream.
+bool drain(int fd, BoundedText& text) {
+  std::array<char, 65536> buffer;
+  const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  text.append({buffer.data(), static_cast<std::size_t>(count)});
+  return count > 0;
+}
+
+}  // namespace
+
+Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
+                           std::optional<std::chrono::milliseconds> timeout) {
+  pipes.output.write.reset();
+  pipes.error.write.reset();
+  const Limits& limits = state.prepared.plan.limits;
+  const Deadline deadline = deadline_after(timeout ? timeout : limits.timeout);
+  BoundedText output(limits.output_limit);
+  BoundedText error(limits.output_limit);
+  Ending ending = Ending::by_itself;
+  pollfd watched[4] = {{pipes.output.read.get(), POLLIN, 0},
+                       {pipes.error.read.get(), POLLIN, 0},
+                       {state.launched.control.get(), POLLIN, 0},
+                       {state.launched.pidfd.get(), POLLIN, 0}};
+  // Until both streams are at their end and init is dead. Once init is dead nobody inside holds
+  // the streams; if someone outside does (they were passed on), we do not wait for that.
+  while (watched[3].fd >= 0) {
+    const int count = ::poll(watched, 4, ending == Ending::by_itself ? remaining(deadline) : -1);
+    if (count < 0 && errno != EINTR) return system_error("poll");
+    if (count == 0) {
+      ending = Ending::timed_out;
+      kill_all(state);
+      continue;
+    }
+    if (count < 0) continue;
+    if (watched[0].revents != 0 && !drain(watched[0].fd, output)) watched[0].fd = -1;
+    if (watched[1].revents != 0 && !drain(watched[1].fd, error)) watched[1].fd = -1;
+    if (watched[2].revents != 0 && !read_report(state)) watched[2].fd = -1;
+    if (watched[3].revents != 0) watched[3].fd = -1;
+  }
+  for (auto& [stream, text] : {std::pair{&watched[0], &output}, std::pair{&watched[1], &error}})
+    while (stream->fd >= 0 && ::poll(stream, 1, 0) > 0 && drain(stream->fd, *text)) {
+    }
+  ExecOutput done = TRY(finish(state, ending));
+  done.standard_output = std::move(output).take();
+  done.standard_error = std::move(error).take();
+  return done;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,278 @@
+#include "run/freeze.h"
+
+#include <linux/mount.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/path.h"
+#include "plan/seccomp/profile.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+namespace coop::run {
+
+namespace {
+
+using child::Instruction;
+using child::Operation;
+
+std::uint64_t attributes(const MountFlags& flags) {
+  std::uint64_t bits = MOUNT_ATTR_NOSUID;
+  if (flags.access == Access::read_only) bits |= MOUNT_ATTR_RDONLY;
+  if (!flags.exec) bits |= MOUNT_ATTR_NOEXEC;
+  if (!flags.devices) bits |= MOUNT_ATTR_NODEV;
+  return bits;
+}
+
+std::string octal(std::uint32_t mode) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%o", mode);
+  return text;
+}
+
+// "size=N\0nr_inodes=N\0mode=NNN\0" and the empty option that ends the list.
+std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_t mode) {
+  std::string options;
+  for (const std::string& option :
+       {"size=" + std::to_string(size), "nr_inodes=" + std::to_string(inodes), "mode=" + octal(mode)})
+    options += option + '\0';
+  return options;
+}
+
+std::string id_line(std::uint32_t inside, std::uint32_t outside) {
+  return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+}
+
+// One instruction list from the plan's steps. Each overload writes one kind of step.
+class Freezer {
+ public:
+  Freezer(const Plan& plan, const FreezeOptions& options) : plan_(plan), options_(options) {
+    needs_masks_ = std::ranges::any_of(plan.steps, [](const Step& step) {
+      return std::holds_alternative<HideMount>(step.action);
+    });
+  }
+
+  Frozen run() {
+    if (options_.await_groups) emit({.operation = Operation::await_parent});
+    for (const Step& step : plan_.steps) {
+      std::visit([this](const auto& action) { write(action); }, step.action);
+      ++step_;
+    }
+    return std::move(frozen_);
+  }
+
+ private:
+  void emit(Instruction instruction) {
+    instruction.step = step_;
+    frozen_.instructions.push_back(instruction);
+  }
+
+  const char* keep(std::string text) { return frozen_.keep(std::move(text)); }
+
+  // Below the new root; "." is the root itself.
+  const char* inside(const Path& path) { return path == "/" ? "." : keep(path.substr(1)); }
+
+  void stage_masks() {
+    if (!needs_masks_) return;
+    emit({.operation = Operation::stage_masks, .path = "proc"});
+    needs_masks_ = false;
+  }
+
+  void write(const MapIds& ids) {
+    // The supervisor may be non-dumpable, and so are we then: our own /proc files would be root's.
+    emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::write_file, .path = "/proc/self/setgroups", .text = "deny"});
+    emit({.operation = Operation::write_file,
+          .path = "/proc/self/gid_map",
+          .text = keep(id_line(ids.inside_gid, ids.host_gid))});
+    emit({.operation = Operation::write_file,
+          .path = "/proc/self/uid_map",
+          .text = keep(id_line(ids.inside_uid, ids.host_uid))});
+    emit({.operation = Operation::set_dumpable, .first = 0});
+  }
+  void write(const OffsetClocks& clocks) {
+    emit({.operation = Operation::unshare, .first = CLONE_NEWTIME});
+    const std::string seconds = std::to_string(clocks.seconds);
+    emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::write_file,
+          .path = "/proc/self/timens_offsets",
+          .text = keep("monotonic " + seconds + " 0\nboottime " + seconds + " 0\n")});
+    emit({.operation = Operation::set_dumpable, .first = 0});
+  }
+  void write(const RaiseLoopback&) { emit({.operation = Operation::raise_loopback}); }
+  void write(const SetHostname& hostname) {
+    emit({.operation = Operation::set_hostname, .text = keep(hostname.name)});
+  }
+  void write(const RootTmpfs&) {
+    emit({.operation = Operation::root_tmpfs, .text = keep(tmpfs_options(1 << 20, 4096, 0755))});
+  }
+  void write(const RootHost&) {
+    emit({.operation = Operation::root_host});
+    stage_masks();
+  }
+  void write(const MakeDirectory& directory) {
+    emit({.operation = Operation::make_directory,
+          .path = inside(directory.target),
+          .first = directory.mode});
+  }
+  void write(const MakeFile& file) {
+    emit({.operation = Operation::make_file,
+          .path = inside(file.target),
+          .text = keep(file.contents),
+          .first = file.contents.size(),
+          .second = file.mode});
+  }
+  void write(const MakeSymlink& link) {
+    emit({.operation = Operation::make_symlink, .path = inside(link.target), .text = keep(link.link)});
+  }
+  void write(const BindMount& bind) {
+    emit({.operation = Operation::bind,
+          .path = keep(bind.source),
+          .text = inside(bind.target),
+          .first = attributes(bind.flags)});
+  }
+  void write(const Remount& remount) {
+    emit({.operation = Operation::remount,
+          .path = inside(remount.target),
+          .first = attributes(remount.flags)});
+  }
+  void write(const TmpfsMount& tmpfs) {
+    emit({.operation = Operation::mount_new,
+          .path = inside(tmpfs.target),
+          .text = "tmpfs",
+          .data = keep(tmpfs_options(tmpfs.size, tmpfs.inodes, tmpfs.mode)),
+          .first = attributes(tmpfs.flags)});
+  }
+  void write(const HideMount& hide) {
+    stage_masks();
+    emit({.operation = hide.kind == PathKind::directory ? Operation::hide_directory
+                                                        : Operation::hide_file,
+          .path = inside(hide.target)});
+  }
+  void write(const OverlayMount& overlay) {
+    emit({.operation = Operation::overlay,
+          .path = keep(overlay.lower),
+          .text = inside(overlay.target),
+          .data = keep(tmpfs_options(overlay.size, plan_.limits.tmp_inodes, 0755))});
+  }
+  void write(const ProcFilesystem& proc) {
+    stage_masks();
+    std::string options;
+    if (proc.kind == ProcMount::pid_subset) options += std::string("subset=pid") + '\0';
+    emit({.operation = Operation::mount_new,
+          .path = "proc",
+          .text = "proc",
+          .data = keep(options),
+          .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC});
+  }
+  void write(const DevptsMount&) {
+    std::string options;
+    for (const char* option : {"newinstance", "ptmxmode=0666", "mode=0620"})
+      options += std::string(option) + '\0';
+    emit({.operation = Operation::mount_new,
+          .path = "dev/pts",
+          .text = "devpts",
+          .data = keep(options),
+          .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
+  }
+  void write(const Seal& seal) { emit({.operation = Operation::seal, .path = inside(seal.target)}); }
+  void write(const EnterRoot&) {
+    emit({.operation = Operation::enter_root});
+    if (options_.terminal)
+      emit({.operation = Operation::open_terminal,
+            .first = options_.terminal->rows,
+            .second = options_.terminal->columns});
+  }
+  void write(const ChangeDirectory& change) {
+    emit({.operation = Operation::change_directory, .path = keep(change.path)});
+  }
+  void write(const ResourceLimit& limit) {
+    emit({.operation = Operation::limit,
+          .first = static_cast<std::uint64_t>(limit.resource),
+          .second = limit.value});
+  }
+  void write(const DropCapabilities&) {
+    emit({.operation = Operation::drop_capabilities, .first = 63});
+  }
+  void write(const NoNewPrivileges&) { emit({.operation = Operation::no_new_privileges}); }
+  void write(const RestrictLandlock& restrict) {
+    // Older kernels accept a shorter attribute: only the fields their ABI knows.
+    const std::uint64_t size = restrict.abi >= 6 ? 24 : restrict.abi >= 4 ? 16 : 8;
+    emit({.operation = Operation::landlock_create,
+          .first = restrict.handled,
+          .second = restrict.scoped,
+          .third = size});
+    for (const LandlockRule& rule : restrict.rules)
+      emit({.operation = Operation::landlock_allow, .path = keep(rule.path), .first = rule.rights});
+    emit({.operation = Operation::landlock_restrict});
+  }
+  void write(const InstallSeccomp& install) {
+    const seccomp::Profile* profile = seccomp::find(install.profile);
+    // An unknown name gives an empty filter, which the kernel refuses: closed, not open.
+    emit({.operation = Operation::seccomp,
+          .data = profile == nullptr ? nullptr : profile->program.data(),
+          .first = profile == nullptr ? 0 : profile->program.size()});
+  }
+  void write(const Verify& verify) {
+    switch (verify.what) {
+      case Verify::What::no_capabilities: emit({.operation = Operation::verify_capabilities}); break;
+      case Verify::What::no_new_privs:
+        emit({.operation = Operation::verify_no_new_privileges});
+        break;
+      case Verify::What::sealed_root: emit({.operation = Operation::verify_root}); break;
+      case Verify::What::seccomp_filter: emit({.operation = Operation::verify_seccomp}); break;
+    }
+  }
+
+  const Plan& plan_;
+  const FreezeOptions& options_;
+  Frozen frozen_{};
+  std::uint16_t step_ = 0;
+  bool needs_masks_ = false;
+};
+
+}  // namespace
+
+const char* Frozen::keep(std::string text) {
+  texts_.push_back(std::move(text));
+  return texts_.back().c_str();
+}
+
+const char* const* Frozen::keep_list(const std::vector<std::string>& texts) {
+  std::vector<const char*>& list = lists_.emplace_back();
+  for (const std::string& text : texts) list.push_back(keep(text));
+  list.push_back(nullptr);
+  return list.data();
+}
+
+Frozen freeze(const Plan& plan, const FreezeOptions& options) { return Freezer(plan, options).run(); }
+
+Invocation invocation_for(const Plan& plan, const Command& command) {
+  Invocation result;
+  std::map<std::string, std::string> environment = plan.environment;
+  for (const auto& [name, value] : command.environment) environment[name] = value;
+  result.directory = command.directory.value_or(plan.directory);
+  environment["PWD"] = result.directory;
+  for (const auto& [name, value] : environment) result.environment.push_back(name + "=" + value);
+  result.arguments = command.arguments;
+  const std::string& program = command.arguments.front();
+  if (program.find('/') != std::string::npos) {
+    result.candidates.push_back(program);
+    return result;
+  }
+  if (program.empty()) return result;
+  const std::string& path = environment["PATH"];
+  for (std::size_t start = 0; start <= path.size();) {
+    const std::size_t end = std::min(path.find(':', start), path.size());
+    // An empty entry would mean the working directory, where an attacker drops a program: skipped.
+    if (end > start) result.candidates.push_back(join(path.substr(start, end - start), program));
+    start = end + 1;
+  }
+  return result;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,194 @@
+#include "run/launch.h"
+
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/path.h"
+#include "host/probe.h"
+#include "plan/text.h"
+#include "raw/syscall.h"
+#include "sys/message.h"
+
+namespace coop::run {
+
+namespace {
+
+std::uint64_t clone_flags(const Plan& plan) {
+  static constexpr std::array kFlags{
+      std::pair{"user", std::uint64_t{CLONE_NEWUSER}}, std::pair{"mount", std::uint64_t{CLONE_NEWNS}},
+      std::pair{"pid", std::uint64_t{CLONE_NEWPID}},   std::pair{"ipc", std::uint64_t{CLONE_NEWIPC}},
+      std::pair{"uts", std::uint64_t{CLONE_NEWUTS}},   std::pair{"net", std::uint64_t{CLONE_NEWNET}},
+      std::pair{"cgroup", std::uint64_t{CLONE_NEWCGROUP}}};
+  std::uint64_t flags = CLONE_PIDFD;
+  for (const std::string& name : plan.namespaces)
+    for (const auto& [known, flag] : kFlags)
+      if (name == known) flags |= flag;
+  return flags;
+}
+
+// A directory as standard input would be a door: openat(0, "etc/shadow") starts where the
+// descriptor points, not in the sandbox's view.
+Result<void> check_stdio(const Stdio& stdio) {
+  for (const int fd : {stdio.input, stdio.output, stdio.error}) {
+    struct stat status {};
+    if (fd < 0) continue;
+    if (::fstat(fd, &status) < 0) return system_error("fstat", "descriptor " + std::to_string(fd));
+    if (S_ISDIR(status.st_mode))
+      return invalid("standard streams",
+                     "descriptor " + std::to_string(fd) + " is a directory of the host",
+                     "a directory descriptor leads out of the sandbox; give a file, pipe or terminal");
+  }
+  return {};
+}
+
+Error clone_error(int errno_value) {
+  Error error{.kind = Error::Kind::system, .errno_value = errno_value, .operation = "clone3"};
+  const Feature reason = host::explain_user_namespaces(errno_value);
+  if (!reason.reason.empty()) error.context.push_back("new namespaces are refused: " + reason.reason);
+  error.hint = reason.fix.empty() ? "`coop status` shows what this machine offers" : reason.fix;
+  return error;
+}
+
+// Everything the child needs to know, in one frame, so that nothing moves between here and there.
+struct Prepared {
+  Frozen frozen;
+  std::vector<int> keep{};
+  child::Program program{};
+};
+
+void add_workload(Prepared& prepared, const Plan& plan, const Command& command, const Stdio& stdio) {
+  const Invocation invocation = invocation_for(plan, command);
+  child::Workload& workload = prepared.program.workload;
+  workload.candidates = prepared.frozen.keep_list(invocation.candidates);
+  workload.arguments = prepared.frozen.keep_list(invocation.arguments);
+  workload.environment = prepared.frozen.keep_list(invocation.environment);
+  workload.directory = prepared.frozen.keep(invocation.directory);
+  const std::array fds{stdio.input, stdio.output, stdio.error};
+  for (std::size_t index = 0; index < fds.size(); ++index) {
+    workload.stdio[index] = fds[index];
+    if (fds[index] >= 0) prepared.keep.push_back(fds[index]);
+  }
+}
+
+// Where the kernel finds this process's command line: fields 48 and 49 of /proc/self/stat.
+void find_command_line(child::Program& program) {
+  const Result<std::string> text = read_file("/proc/self/stat");
+  if (!text) return;
+  const std::size_t name_end = text->rfind(')');  // the name may hold spaces and parentheses
+  if (name_end == std::string::npos) return;
+  std::size_t at = name_end + 1;
+  for (int field = 2; field < 47 && at != std::string::npos; ++field) at = text->find(' ', at + 1);
+  unsigned long begin = 0;
+  unsigned long end = 0;
+  if (at == std::string::npos || std::sscanf(text->c_str() + at, "%lu %lu", &begin, &end) != 2) return;
+  if (begin == 0 || end <= begin) return;
+  program.command_line = reinterpret_cast<char*>(begin);
+  program.command_line_size = end - begin;
+}
+
+// Signals stay blocked across the clone: a handler of the parent must not run in the child.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    const std::uint64_t all = ~std::uint64_t{0};
+    raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() {
+    raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+  }
+  std::uint64_t before() const { return before_; }
+
+ private:
+  std::uint64_t before_ = 0;
+};
+
+}  // namespace
+
+Result<Launched> launch(const Plan& plan, const Command* command, const LaunchOptions& options,
+                        const Group& group) {
+  TRY(check_stdio(options.stdio));
+  auto [ours, theirs] = TRY(make_socket_pair());
+  Launched launched;
+  UniqueFd request;
+  Prepared prepared{.frozen = freeze(plan, {options.terminal, group.needs_move()})};
+  if (command != nullptr) add_workload(prepared, plan, *command, options.stdio);
+  if (options.prepared) {
+    auto [send, receive] = TRY(make_socket_pair());
+    launched.request = std::move(send);
+    request = std::move(receive);
+    prepared.keep.push_back(request.get());
+  }
+  prepared.keep.push_back(theirs.get());
+  std::ranges::sort(prepared.keep);
+  const auto repeated = std::ranges::unique(prepared.keep);
+  prepared.keep.erase(repeated.begin(), repeated.end());
+
+  child::Program& program = prepared.program;
+  program.instructions = prepared.frozen.instructions.data();
+  program.count = static_cast<std::uint32_t>(prepared.frozen.instructions.size());
+  program.control = theirs.get();
+  program.request = request.get();
+  program.keep = prepared.keep.data();
+  program.keep_count = static_cast<std::uint32_t>(prepared.keep.size());
+  find_command_line(program);
+  program.die_with_parent = options.parent_death == ParentDeath::signalled;
+
+  int pidfd = -1;
+  clone_args arguments{};
+  arguments.flags = static_cast<__u64>(clone_flags(plan));
+  arguments.pidfd = reinterpret_cast<__u64>(&pidfd);
+  // exit_signal stays 0: a program that embeds us gets no SIGCHLD, and its wait() loop does not
+  // steal our child.
+  if (group.clone_target() >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<__u64>(group.clone_target());
+  }
+  long pid = 0;
+  {
+    const SignalsBlocked blocked;
+    program.signal_mask = blocked.before();
+    pid = raw::call(SYS_clone3, &arguments, sizeof arguments);
+    if (pid == 0) child::run(program);
+  }
+  if (pid < 0) return std::unexpected(clone_error(static_cast<int>(-pid)));
+  launched.pidfd.reset(pidfd);
+  launched.control = std::move(ours);
+  if (group.needs_move()) {
+    TRY(with_context("joining the control group", group.move(static_cast<int>(pid))));
+    TRY(send_message(launched.control.get(), "g", 1));
+  }
+  return launched;
+}
+
+Error setup_error(const Plan& plan, const child::Report& report) {
+  Error error{.kind = Error::Kind::system, .errno_value = report.error};
+  error.context.push_back("starting the sandbox");
+  if (report.step == child::kForkStep) {
+    error.operation = "fork the command";
+    if (report.error == EAGAIN) error.hint = "the limit on processes is too low: raise --pids";
+    return error;
+  }
+  error.context.push_back("step " + std::to_string(report.step + 1) + " of " +
+                          std::to_string(plan.steps.size()));
+  if (report.step < plan.steps.size()) {
+    const Step& step = plan.steps[report.step];
+    error.operation = plan::sentence(step.action);
+    error.hint = plan::hint_for(step, report.error);
+  }
+  return error;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,26 @@
+// From a policy to everything a start needs: the facts are gathered, the plan is made.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "coop/policy.h"
+#include "host/facts.h"
+#include "plan/plan.h"
+
+namespace coop::run {
+
+struct Prepared {
+  Plan plan{};
+  std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
+  Path quarantine{};                     // where guarded files of this session go
+};
+
+// Completes the policy (session, workspace, absolute paths, the built-in secrets), looks at this
+// machine and compiles.
+Result<Prepared> prepare(Policy policy);
+
+// Eight random letters and digits.
+std::string new_session();
+
+}  // namespace coop::run

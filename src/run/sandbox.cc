@@ -1,0 +1,102 @@
+// The public interface: coop/sandbox.h.
+#include "coop/sandbox.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <cerrno>
+
+#include "host/probe.h"
+#include "run/capture.h"
+#include "run/sandbox_state.h"
+#include "sys/message.h"
+
+namespace coop {
+
+std::string_view to_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::exited: return "exited";
+    case Outcome::signalled: return "signalled";
+    case Outcome::timed_out: return "timed_out";
+    case Outcome::out_of_memory: return "out_of_memory";
+    case Outcome::violation: return "violation";
+    case Outcome::not_found: return "not_found";
+    case Outcome::not_executable: return "not_executable";
+  }
+  return "?";
+}
+
+Sandbox::Sandbox(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Sandbox::Sandbox(Sandbox&&) noexcept = default;
+Sandbox& Sandbox::operator=(Sandbox&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+Sandbox::~Sandbox() {
+  if (!state_ || state_->finished) return;
+  run::kill_all(*state_);
+  // Nobody is left to hear of an error; the quarantine and the group are taken care of all the same.
+  [[maybe_unused]] const Result<ExecOutput> ignored =
+      run::finish(*state_, run::Ending::by_itself);
+}
+
+const std::string& Sandbox::session() const { return state_->prepared.plan.session; }
+int Sandbox::pidfd() const { return state_->launched.pidfd.get(); }
+
+Result<void> Sandbox::signal(int number) {
+  const child::SignalRequest request{.number = number};
+  return send_message(state_->launched.control.get(), &request, sizeof request);
+}
+
+Result<void> Sandbox::kill() {
+  run::kill_all(*state_);
+  return {};
+}
+
+Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeout) {
+  if (state_->finished)
+    return invalid("wait", "this sandbox has been waited for already");
+  const run::Deadline deadline =
+      run::deadline_after(timeout ? timeout : state_->prepared.plan.limits.timeout);
+  run::Ending ending = run::Ending::by_itself;
+  pollfd watched[2] = {{state_->launched.pidfd.get(), POLLIN, 0},
+                       {state_->launched.control.get(), POLLIN, 0}};
+  while ((watched[0].revents & POLLIN) == 0) {
+    const int count = ::poll(watched, 2, run::remaining(deadline));
+    if (count < 0 && errno != EINTR) return system_error("poll");
+    if (count == 0) {
+      ending = run::Ending::timed_out;
+      run::kill_all(*state_);
+      break;
+    }
+    // At its end the socket stays readable; stop looking, init is about to be gone.
+    if (watched[1].revents != 0 && !run::read_report(*state_)) watched[1].fd = -1;
+  }
+  return run::finish(*state_, ending);
+}
+
+Result<HostFacts> probe() { return host::probe(host::Depth::full); }
+
+Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio) {
+  if (command.arguments.empty()) return invalid("spawn", "there is no command to run");
+  run::Prepared prepared = TRY(run::prepare(policy));
+  auto state = TRY(run::start(std::move(prepared), &command, {.stdio = stdio}));
+  return Sandbox(std::move(state));
+}
+
+Result<ExecOutput> exec(const Policy& policy, const Command& command,
+                        std::optional<std::chrono::milliseconds> timeout) {
+  if (command.arguments.empty()) return invalid("exec", "there is no command to run");
+  run::Prepared prepared = TRY(run::prepare(policy));
+  run::CapturePipes pipes = TRY(run::CapturePipes::make());
+  auto state = TRY(run::start(std::move(prepared), &command, {.stdio = pipes.stdio()}));
+  return run::capture(*state, std::move(pipes), timeout);
+}
+
+Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
+                        std::optional<std::chrono::milliseconds> timeout) {
+  return exec(policy, Command{.arguments = {"/bin/sh", "-c", std::string(shell_command)}}, timeout);
+}
+
+}  // namespace coop

@@ -1,0 +1,244 @@
+#include "run/terminal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "sys/message.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+// Raw while it lives. Also put back when the process is stopped, and taken again when it goes on.
+class RawTerminal {
+ public:
+  explicit RawTerminal(int fd) : fd_(fd), valid_(::tcgetattr(fd, &before_) == 0) { enter(); }
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+  ~RawTerminal() { leave(); }
+
+  void enter() {
+    if (!valid_) return;
+    termios raw = before_;
+    ::cfmakeraw(&raw);
+    ::tcsetattr(fd_, TCSADRAIN, &raw);
+  }
+  void leave() {
+    if (valid_) ::tcsetattr(fd_, TCSADRAIN, &before_);
+  }
+
+ private:
+  int fd_;
+  termios before_{};
+  bool valid_;
+};
+
+// Signals as readable events instead of handlers.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int number : kPassedOn) ::sigaddset(&set, number);
+    ::sigaddset(&set, SIGWINCH);
+    ::sigaddset(&set, SIGCONT);
+    ::sigaddset(&set, SIGTSTP);
+    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  int fd() const { return fd_.get(); }
+  struct Taken {
+    int number = 0;  // 0 when there was none
+    bool from_terminal = false;
+  };
+  Taken take() const {
+    signalfd_siginfo information{};
+    const ssize_t size = ::read(fd_.get(), &information, sizeof information);
+    if (size != sizeof information) return {};
+    return {static_cast<int>(information.ssi_signo), information.ssi_code == SI_KERNEL};
+  }
+
+ private:
+  UniqueFd fd_{};
+};
+
+using child::Recipients;
+
+void pass_on(const Sandbox::State& state, int number, Recipients recipients) {
+  const child::SignalRequest request{.number = number, .recipients = recipients};
+  // Fails only when init is gone already, and then there is nobody to tell.
+  [[maybe_unused]] const Result<void> ignored =
+      send_message(state.launched.control.get(), &request, sizeof request);
+}
+
+void copy_size(int from, int to) {
+  winsize size{};
+  if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
+}
+
+// Bytes on their way in one direction.
+struct Flow {
+  std::string waiting{};
+  bool ended = false;
+
+  bool fill(int fd) {
+    std::array<char, 16384> buffer;
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (count <= 0) return false;  // EIO: nobody has the pty's other end open any more
+    waiting.append(buffer.data(), static_cast<std::size_t>(count));
+    return true;
+  }
+  void empty(int fd) {
+    const ssize_t count = ::write(fd, waiting.data(), waiting.size());
+    if (count > 0) waiting.erase(0, static_cast<std::size_t>(count));
+    if (count < 0 && errno != EAGAIN && errno != EINTR) waiting.clear();
+  }
+};
+
+class Relay {
+ public:
+  Relay(Sandbox::State& state, const Deadline& deadline) : state_(state), deadline_(deadline) {}
+
+  Result<ExecOutput> run() {
+    state_.on_stop = [this](int) { stop(); };
+    while (!dead_) TRY(step());
+    // What the dying sandbox still wrote.
+    if (state_.terminal.valid()) {
+      ::fcntl(state_.terminal.get(), F_SETFL, O_NONBLOCK);
+      while (out_.fill(state_.terminal.get()) && !out_.waiting.empty()) out_.empty(STDOUT_FILENO);
+    }
+    terminal_.leave();
+    return finish(state_, ending_);
+  }
+
+ private:
+  Result<void> step() {
+    const int master = state_.terminal.valid() ? state_.terminal.get() : -1;
+    const auto events = [](bool want_read, bool want_write) {
+      return static_cast<short>((want_read ? POLLIN : 0) | (want_write ? POLLOUT : 0));
+    };
+    pollfd watched[6] = {
+        {state_.launched.pidfd.get(), POLLIN, 0},
+        {controlled_ ? state_.launched.control.get() : -1, POLLIN, 0},
+        {signals_.fd(), POLLIN, 0},
+        {in_.ended || master < 0 ? -1 : STDIN_FILENO, events(in_.waiting.size() < kMost, false), 0},
+        {out_.ended ? -1 : master, events(out_.waiting.size() < kMost, !in_.waiting.empty()), 0},
+        {out_.waiting.empty() ? -1 : STDOUT_FILENO, POLLOUT, 0}};
+    const int count = ::poll(watched, 6, ending_ == Ending::by_itself ? remaining(deadline_) : -1);
+    if (count < 0 && errno != EINTR) return system_error("poll");
+    if (count == 0) {
+      ending_ = Ending::timed_out;
+      kill_all(state_);
+      return {};
+    }
+    if (count < 0) return {};
+    if (watched[1].revents != 0) controlled_ = read_report(state_);
+    if (watched[2].revents != 0) obey(signals_.take());
+    if (watched[3].revents != 0 && !in_.fill(STDIN_FILENO)) end_input();
+    if ((watched[4].revents & POLLOUT) != 0) in_.empty(master);
+    if ((watched[4].revents & (POLLIN | POLLHUP | POLLERR)) != 0) out_.ended = !out_.fill(master);
+    if (watched[5].revents != 0) out_.empty(STDOUT_FILENO);
+    dead_ = watched[0].revents != 0;
+    return {};
+  }
+
+  // Our input is no terminal and at its end: inside, the end of a terminal's input is typed.
+  void end_input() {
+    in_.ended = true;
+    in_.waiting += '\x04';
+  }
+
+  void obey(const Signals::Taken& signal) {
+    switch (signal.number) {
+      case 0: break;
+      case SIGWINCH:
+        if (state_.terminal.valid()) copy_size(STDIN_FILENO, state_.terminal.get());
+        break;
+      case SIGCONT: terminal_.enter(); break;
+      case SIGTSTP: stop(); break;
+      default: pass_on(state_, signal.number, Recipients::workload);
+    }
+  }
+
+  // The command was stopped (Ctrl-Z inside): stop with it, so that the caller's shell gets its
+  // terminal back, and continue it when we are continued.
+  void stop() {
+    terminal_.leave();
+    ::raise(SIGSTOP);
+    terminal_.enter();
+    if (state_.terminal.valid()) copy_size(STDIN_FILENO, state_.terminal.get());
+    pass_on(state_, SIGCONT, Recipients::group);
+  }
+
+  static constexpr std::size_t kMost = 1 << 18;  // a slow reader stops the writer, not our memory
+  Sandbox::State& state_;
+  Deadline deadline_;
+  RawTerminal terminal_{STDIN_FILENO};
+  Signals signals_{};
+  Flow in_{};
+  Flow out_{};
+  Ending ending_ = Ending::by_itself;
+  bool controlled_ = true;
+  bool dead_ = false;
+};
+
+// Without a pty the command is in a session of its own, out of reach of the caller's terminal: what
+// Ctrl-C or Ctrl-Z would do to a whole pipeline is done for it.
+void relay_signal(const Sandbox::State& state, const Signals::Taken& signal) {
+  const Recipients recipients = signal.from_terminal ? Recipients::everyone : Recipients::workload;
+  if (signal.number == SIGTSTP) {
+    pass_on(state, SIGSTOP, Recipients::everyone);
+    ::raise(SIGSTOP);
+    pass_on(state, SIGCONT, Recipients::everyone);
+  } else if (signal.number != 0 && signal.number != SIGWINCH && signal.number != SIGCONT) {
+    pass_on(state, signal.number, recipients);
+  }
+}
+
+}  // namespace
+
+std::optional<TerminalSize> terminal_size(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) < 0) return std::nullopt;
+  return TerminalSize{size.ws_row, size.ws_col};
+}
+
+Result<ExecOutput> attend(Sandbox::State& state, std::optional<std::chrono::milliseconds> timeout) {
+  return Relay(state, deadline_after(timeout)).run();
+}
+
+Result<ExecOutput> accompany(Sandbox::State& state, std::optional<std::chrono::milliseconds> timeout) {
+  const Signals signals;
+  const Deadline deadline = deadline_after(timeout);
+  Ending ending = Ending::by_itself;
+  pollfd watched[3] = {{state.launched.pidfd.get(), POLLIN, 0},
+                       {state.launched.control.get(), POLLIN, 0},
+                       {signals.fd(), POLLIN, 0}};
+  while (watched[0].revents == 0) {
+    const int count = ::poll(watched, 3, remaining(deadline));
+    if (count < 0 && errno != EINTR) return system_error("poll");
+    if (count == 0) {
+      ending = Ending::timed_out;
+      kill_all(state);
+      break;
+    }
+    if (count < 0) continue;
+    if (watched[1].revents != 0 && !read_report(state)) watched[1].fd = -1;
+    if (watched[2].revents != 0) relay_signal(state, signals.take());
+  }
+  return finish(state, ending);
+}
+
+}  // namespace coop::run

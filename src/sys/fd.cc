@@ -1,0 +1,83 @@
+#include "sys/fd.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace coop {
+
+void UniqueFd::reset(int fd) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+Result<UniqueFd> open_at(int directory, const std::string& name, int flags, unsigned mode) {
+  UniqueFd fd(::openat(directory, name.c_str(), flags | O_CLOEXEC, mode));
+  if (!fd.valid()) return system_error("open", name);
+  return fd;
+}
+
+Result<UniqueFd> open_file(const Path& path, int flags, unsigned mode) {
+  return open_at(AT_FDCWD, path, flags, mode);
+}
+
+Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags) {
+  open_how how{};
+  how.flags = static_cast<__u64>(flags | O_CLOEXEC);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const long fd = ::syscall(SYS_openat2, directory, name.c_str(), &how, sizeof how);
+  if (fd < 0) return system_error("openat2", name);
+  return UniqueFd(static_cast<int>(fd));
+}
+
+Result<std::string> read_all(int fd, std::string_view name) {
+  std::string text;
+  std::array<char, 16384> buffer;
+  for (;;) {
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("read", name);
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+Result<std::string> read_file(const Path& path) {
+  UniqueFd fd = TRY(open_file(path, O_RDONLY));
+  return read_all(fd.get(), path);
+}
+
+Result<void> write_all(int fd, std::string_view data, std::string_view name) {
+  while (!data.empty()) {
+    const ssize_t count = ::write(fd, data.data(), data.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("write", name);
+    data.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<void> write_existing(const Path& path, std::string_view data) {
+  UniqueFd fd = TRY(open_file(path, O_WRONLY));
+  return write_all(fd.get(), data, path);
+}
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> fds{};
+  if (::pipe2(fds.data(), O_CLOEXEC) < 0) return system_error("pipe2");
+  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+Result<std::pair<UniqueFd, UniqueFd>> make_socket_pair() {
+  std::array<int, 2> fds{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()) < 0)
+    return system_error("socketpair");
+  return std::pair{UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+}  // namespace coop

@@ -1,0 +1,56 @@
+// Owners of descriptors, and the few file operations everything else is made of.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "coop/path.h"
+
+namespace coop {
+
+// Owns a descriptor. Never converts to int by itself; never retries close (Linux has freed the
+// number even after EINTR, and a retry could close another thread's file).
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  ~UniqueFd() { reset(); }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset(int fd = -1);
+
+ private:
+  int fd_ = -1;
+};
+
+// All of these open close-on-exec.
+Result<UniqueFd> open_file(const Path& path, int flags, unsigned mode = 0);
+Result<UniqueFd> open_at(int directory, const std::string& name, int flags, unsigned mode = 0);
+// Follows no symlink anywhere below `directory` and cannot leave it.
+Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags);
+
+Result<std::string> read_all(int fd, std::string_view name);
+Result<std::string> read_file(const Path& path);
+Result<void> write_all(int fd, std::string_view data, std::string_view name);
+// Writes to an existing file (a kernel interface): no create, no truncate.
+Result<void> write_existing(const Path& path, std::string_view data);
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+Result<Pipe> make_pipe();
+
+// Both ends of a SOCK_SEQPACKET pair.
+Result<std::pair<UniqueFd, UniqueFd>> make_socket_pair();
+
+}  // namespace coop

@@ -1,0 +1,43 @@
+#!/bin/bash
+# Runs a test program as an ordinary user: as_user.sh [setup|cleanup|PROGRAM ARGUMENTS…]
+# The build tree may lie where that user cannot look, so what it needs is copied to a place of its own.
+set -eu
+name=coop-test
+stage=/tmp/coop-as-user-$(id -u)
+
+setup() {
+  [[ $EUID -eq 0 ]] || return 0
+  getent passwd "$name" >/dev/null || useradd --create-home --shell /bin/bash "$name"
+  mkdir -p "$stage"
+  chmod 0755 "$stage"
+}
+
+cleanup() {
+  [[ $EUID -eq 0 ]] || return 0
+  rm -rf "$stage"
+  getent passwd "$name" >/dev/null && userdel --remove "$name" 2>/dev/null
+  return 0
+}
+
+# A copy with another name, then a rename: a test that runs the old copy keeps it.
+stage_copy() {
+  local from=$1 to=$stage/${1##*/}
+  if [[ ! $to -nt $from ]]; then
+    cp "$from" "$to.$$" && chmod 0755 "$to.$$" && mv -f "$to.$$" "$to"
+  fi
+  printf '%s' "$to"
+}
+
+case ${1:-} in
+  setup) setup; exit ;;
+  cleanup) cleanup; exit ;;
+esac
+if [[ $EUID -ne 0 ]]; then exec "$@"; fi
+(flock 9; setup) 9>"/tmp/.coop-as-user.lock"
+program=$(flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy '$1'")
+coop=$(flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy '$COOP_BINARY'")
+payload=$(flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy '$COOP_PAYLOAD'")
+shift
+cd /tmp
+exec runuser -u "$name" -- env -u XDG_RUNTIME_DIR HOME="/home/$name" USER="$name" LOGNAME="$name" \
+  COOP_BINARY="$coop" COOP_PAYLOAD="$payload" COOP_TESTS_MUST_RUN="${COOP_TESTS_MUST_RUN:-}" "$program" "$@"

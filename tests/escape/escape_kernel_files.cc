@@ -1,0 +1,98 @@
+// Files of the kernel and devices. As uid 0 without capabilities many of /proc's switches still
+// look like the owner's own files: the mode bits alone let them be written.
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+// Only opened, never written: a control must not change the machine. Files that are missing on
+// this kernel prove nothing and are left out.
+void expect_not_writable(const std::string& path) {
+  const Workspace workspace;
+  if (!exists(path)) GTEST_SKIP() << path << " does not exist on this kernel";
+  const Ran control = workspace.outside({"open-write", path});
+  EXPECT_TRUE(is_root() ? escaped(control) : blocked(control, {EACCES, EPERM})) << path;
+  EXPECT_TRUE(sandboxed(workspace));
+  for (const Arguments& flags : {Arguments{}, Arguments{"--as-root"}, Arguments{"--view", "host"}})
+    EXPECT_TRUE(
+        blocked(workspace.inside({"open-write", path}, flags), {EACCES, EROFS, ENOENT, EPERM}))
+        << path;
+}
+
+KERNEL_TEST(EscapeKernelFiles, CorePatternRunsAProgramOfTheHost) {
+  expect_not_writable("/proc/sys/kernel/core_pattern");
+}
+KERNEL_TEST(EscapeKernelFiles, ModprobePathRunsAProgramOfTheHost) {
+  expect_not_writable("/proc/sys/kernel/modprobe");
+}
+KERNEL_TEST(EscapeKernelFiles, SysrqStopsTheMachine) { expect_not_writable("/proc/sysrq-trigger"); }
+KERNEL_TEST(EscapeKernelFiles, MemorySwitches) {
+  expect_not_writable("/proc/sys/vm/overcommit_memory");
+}
+KERNEL_TEST(EscapeKernelFiles, BinaryFormatsRunAProgramOfTheHost) {
+  expect_not_writable("/proc/sys/fs/binfmt_misc/register");
+}
+KERNEL_TEST(EscapeKernelFiles, UeventHelperRunsAProgramOfTheHost) {
+  expect_not_writable("/sys/kernel/uevent_helper");
+}
+KERNEL_TEST(EscapeKernelFiles, LogOfTheKernel) { expect_not_writable("/dev/kmsg"); }
+
+KERNEL_TEST(EscapeKernelFiles, DevicesOfTheMachine) {
+  const Workspace workspace;
+  EXPECT_TRUE(
+      escaped(workspace.inside({"write", "/dev/null", "x"})));  // control: some devices work
+  for (const char* path : {"/dev/mem", "/dev/kvm", "/dev/fuse", "/dev/net/tun", "/dev/vda",
+                           "/dev/sda", "/dev/console", "/dev/loop-control", "/dev/input/event0"})
+    for (const char* view : {"minimal", "host"})
+      EXPECT_TRUE(blocked(workspace.inside({"list", "/dev", path + 5}, {"--view", view}), ENOENT))
+          << path;
+}
+
+KERNEL_TEST(EscapeKernelFiles, MakingADevice) {
+  const Workspace workspace;
+  // An ordinary user may not outside either; root may.
+  const Ran control = workspace.outside({"device", "outside"});
+  EXPECT_TRUE(is_root() ? escaped(control) : blocked(control, EPERM));
+  EXPECT_TRUE(sandboxed(workspace));
+  EXPECT_TRUE(escaped(workspace.inside({"fifo", "fifo"})));  // control: the call as such works
+  EXPECT_TRUE(blocked(workspace.inside({"device", "inside"}), {EPERM, EACCES}));
+  EXPECT_TRUE(blocked(workspace.inside({"device", "inside"}, {"--as-root"}), {EPERM, EACCES}));
+  EXPECT_FALSE(exists(workspace / "inside"));
+}
+
+KERNEL_TEST(EscapeKernelFiles, ADeviceThatLiesInTheWorkspace) {
+  // Someone made it earlier, as root. The mount says nodev.
+  if (!is_root()) GTEST_SKIP() << "only root can make a device";
+  const Workspace workspace;
+  ASSERT_TRUE(escaped(workspace.outside({"device", "zero"})));
+  EXPECT_TRUE(escaped(workspace.outside({"open-write", "zero"})));
+  EXPECT_TRUE(blocked(workspace.inside({"open-write", "zero"}), EACCES));
+  EXPECT_TRUE(blocked(workspace.inside({"open-write", "zero"}, {"--view", "host"}), EACCES));
+}
+
+KERNEL_TEST(EscapeKernelFiles, SharedMemorySegmentsOfTheHost) {
+  const Workspace workspace;
+  const key_t key = 0x63000000 + ::getpid();
+  const int segment = ::shmget(key, 4096, IPC_CREAT | 0600);
+  ASSERT_GE(segment, 0);
+  EXPECT_TRUE(escaped(workspace.outside({"shared-memory", std::to_string(key)})));
+  EXPECT_TRUE(blocked(workspace.inside({"shared-memory", std::to_string(key)}), ENOENT));
+  ::shmctl(segment, IPC_RMID, nullptr);
+}
+
+KERNEL_TEST(EscapeKernelFiles, ProcessesOfTheHostInProc) {
+  const Workspace workspace;
+  const Victim victim;
+  EXPECT_TRUE(escaped(workspace.outside({"read", "/proc/" + victim.pid() + "/cmdline"})));
+  for (const char* view : {"minimal", "host"})
+    EXPECT_TRUE(
+        blocked(workspace.inside({"read", "/proc/" + victim.pid() + "/cmdline"}, {"--view", view}),
+                ENOENT));
+}
+
+}  // namespace
+}  // namespace coop::tests

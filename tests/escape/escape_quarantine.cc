@@ -1,0 +1,140 @@
+// Guarded files that were absent and are made during the run: they must be gone from the workspace
+// afterwards, with their bytes kept and the taking reported.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+nlohmann::json run_script(const Workspace& workspace, const std::string& script,
+                          const Arguments& flags = {}) {
+  Arguments all{"--json"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  return json_of(workspace.run({"sh", "-c", script}, all));
+}
+
+// The entry for `path` or for a directory above it.
+nlohmann::json entry_for(const nlohmann::json& output, const std::string& path) {
+  for (const nlohmann::json& entry : output.value("quarantined", nlohmann::json::array())) {
+    const std::string taken = entry.value("path", "?");
+    if (path == taken || path.starts_with(taken + "/")) return entry;
+  }
+  return {};
+}
+
+// Makes `file` inside; then again with the guard switched off, as the control.
+void expect_quarantined(const std::string& file, const std::string& guard) {
+  const Workspace workspace;
+  const std::string directory =
+      file.find('/') == std::string::npos ? "." : file.substr(0, file.rfind('/'));
+  const std::string script = "mkdir -p '" + directory + "' && printf evil > '" + file + "'";
+
+  const nlohmann::json output = run_script(workspace, script);
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  EXPECT_FALSE(exists(workspace / file)) << output.dump();
+  const nlohmann::json entry = entry_for(output, workspace / file);
+  ASSERT_TRUE(entry.is_object()) << output.dump();
+  const std::string rest = (workspace / file).substr(entry.value("path", "").size());
+  EXPECT_EQ(read_file(entry.value("moved_to", "") + rest), "evil") << entry.dump();
+
+  const nlohmann::json control = run_script(workspace, script, {"--allow-guarded", guard});
+  EXPECT_EQ(read_file(workspace / file), "evil") << control.dump();
+}
+
+KERNEL_TEST(EscapeQuarantine, Envrc) { expect_quarantined(".envrc", ".envrc"); }
+KERNEL_TEST(EscapeQuarantine, EditorTasks) { expect_quarantined(".vscode/tasks.json", ".vscode"); }
+KERNEL_TEST(EscapeQuarantine, AgentServers) { expect_quarantined(".mcp.json", ".mcp.json"); }
+KERNEL_TEST(EscapeQuarantine, Workflows) {
+  expect_quarantined(".github/workflows/evil.yml", ".github/workflows");
+}
+KERNEL_TEST(EscapeQuarantine, Husky) { expect_quarantined(".husky/pre-commit", ".husky"); }
+KERNEL_TEST(EscapeQuarantine, AgentSettings) {
+  expect_quarantined(".claude/settings.json", ".claude/settings.json");
+}
+
+KERNEL_TEST(EscapeQuarantine, OwnPolicyOfTheProject) {
+  const Workspace workspace;
+  const nlohmann::json output = run_script(workspace, "mkdir .coop && echo x > .coop/coop.toml");
+  EXPECT_FALSE(exists(workspace / ".coop")) << output.dump();
+  EXPECT_TRUE(entry_for(output, workspace / ".coop").is_object()) << output.dump();
+}
+
+KERNEL_TEST(EscapeQuarantine, SymlinkInPlaceOfAGuardedDirectory) {
+  // Taking it away must take the link, not what it leads to on the host.
+  const Workspace workspace;
+  make_directories(workspace.around() / "precious");
+  write_file(workspace.around() / "precious/file", "mine");
+  const nlohmann::json output =
+      run_script(workspace, "ln -s ../precious .vscode; ln -s ../precious/file .envrc");
+  EXPECT_EQ(output.value("exit_code", -1), 0);
+  EXPECT_FALSE(exists(workspace / ".vscode")) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".envrc")) << output.dump();
+  EXPECT_EQ(read_file(workspace.around() / "precious/file"), "mine");
+}
+
+KERNEL_TEST(EscapeQuarantine, SymlinkWithinAGuardedDirectory) {
+  const Workspace workspace;
+  make_directories(workspace.around() / "precious");
+  write_file(workspace.around() / "precious/file", "mine");
+  const nlohmann::json output =
+      run_script(workspace, "mkdir .vscode; ln -s ../../precious .vscode/a; ln -s / .vscode/b");
+  EXPECT_FALSE(exists(workspace / ".vscode")) << output.dump();
+  EXPECT_EQ(read_file(workspace.around() / "precious/file"), "mine");
+  EXPECT_TRUE(exists("/usr"));
+}
+
+KERNEL_TEST(EscapeQuarantine, FifoAtAGuardedName) {
+  // Whoever opens it to copy its bytes waits for ever.
+  const Workspace workspace;
+  const nlohmann::json output =
+      run_script(workspace, "mkfifo .envrc; mkdir .vscode; mkfifo .vscode/tasks.json");
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".envrc")) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".vscode/tasks.json")) << output.dump();
+}
+
+KERNEL_TEST(EscapeQuarantine, DirectoryNobodyMayRead) {
+  const Workspace workspace;
+  const nlohmann::json output = run_script(
+      workspace,
+      "mkdir -p .vscode && echo evil > .vscode/tasks.json && chmod 0300 .vscode; "
+      "mkdir -p locked/.git/hooks && echo evil > locked/.git/hooks/pre-commit && chmod 0 locked");
+  EXPECT_FALSE(exists(workspace / ".vscode/tasks.json")) << output.dump();
+  ::chmod((workspace / "locked").c_str(), 0700);
+  // What could not be looked into must at least be told.
+  EXPECT_TRUE(!exists(workspace / "locked/.git/hooks/pre-commit") ||
+              !output.value("notes", nlohmann::json::array()).empty())
+      << output.dump();
+}
+
+KERNEL_TEST(EscapeQuarantine, HooksBelowAVeryLongPath) {
+  const Workspace workspace;
+  const Ran ran = workspace.inside({"deep", "down", "40"}, {"--json"});
+  const nlohmann::json output = json_of(ran);
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  EXPECT_TRUE(!output.value("quarantined", nlohmann::json::array()).empty() ||
+              !output.value("notes", nlohmann::json::array()).empty())
+      << "40 levels of 200 bytes with a hook below were neither taken nor noted: " << output.dump();
+}
+
+KERNEL_TEST(EscapeQuarantine, TheQuarantineItselfIsOutOfReach) {
+  const Workspace workspace(visible_place());
+  const RunOptions options = workspace.options();
+  const Ran first = workspace.run({"sh", "-c", "echo evil > .envrc"}, {"--json"}, options);
+  const nlohmann::json entry = entry_for(json_of(first), workspace / ".envrc");
+  ASSERT_TRUE(entry.is_object()) << first.out;
+  const std::string kept = entry.value("moved_to", "?");
+  EXPECT_TRUE(escaped(workspace.outside({"read", kept})));
+  EXPECT_TRUE(
+      blocked(workspace.inside({"read", kept}, {"--view", "host"}, options), {ENOENT, EACCES}));
+  struct stat status{};
+  ASSERT_EQ(::stat(kept.substr(0, kept.rfind('/')).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 077, 0u);
+}
+
+}  // namespace
+}  // namespace coop::tests

@@ -1,0 +1,147 @@
+#!/bin/bash
+# Runs in a guest: the sandbox as a whole on this kernel, as root and as an ordinary user, and what
+# coop says where the kernel was told to refuse user namespaces.
+# shellcheck disable=SC2016,SC2317  # inner shells expand; most functions are called by `check`
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=checks.sh
+. "$here/checks.sh"
+
+case $COOP_GUEST_KERNEL in
+  6.1) landlock_abi=2 ;;
+  6.12) landlock_abi=6 ;;
+  *) echo "no kernel $COOP_GUEST_KERNEL" && exit 1 ;;
+esac
+
+# Called as `box WHO [FLAG...] -- COMMAND`: coop run in that user's project.
+box() {
+  local who=$1
+  shift
+  "$who" "$COOP_BINARY" run -w "$project" "$@"
+}
+seen_inside() { box "$@" 2>/dev/null; }
+
+make_project() {
+  local who=$1 home=$2
+  project=$home/guest_project
+  "$who" mkdir -p "$project" "$home/.ssh"
+  "$who" bash -c 'echo secret > "$1/.ssh/id_ed25519" && echo plain > "$1/guest_notes"' make "$home"
+  "$who" git -C "$project" init --quiet --initial-branch=main
+  "$who" git -C "$project" config user.name Tester
+  "$who" git -C "$project" config user.email tester@example.invalid
+  "$who" bash -c 'echo one > "$1/file"; printf "#!/bin/sh\n" > "$1/.git/hooks/pre-push"' make "$project"
+}
+
+knows_the_kernel() {
+  local who=$1
+  "$who" "$COOP_BINARY" status --json > "$scratch/json"
+  check "$who: status succeeds" exits 0 "$who" "$COOP_BINARY" status
+  check "$who: status knows Landlock ABI $landlock_abi" \
+    holds "$scratch/json" "it['landlock_abi'] == $landlock_abi"
+  "$who" "$COOP_BINARY" plan --json -w "$project" -- true > "$scratch/json"
+  check "$who: the plan uses Landlock ABI $landlock_abi" \
+    holds "$scratch/json" "[step['abi'] for step in it['steps'] if step['action'] == 'landlock'] == [$landlock_abi]"
+}
+
+passes_on_the_end() {
+  local who=$1
+  check "$who: exit status 0" exits 0 box "$who" -- true
+  check "$who: exit status 7" exits 7 box "$who" -- sh -c 'exit 7'
+  check "$who: a signal is 128 and its number" exits 137 box "$who" -- sh -c 'kill -9 $$'
+  check "$who: a missing program is 127" exits 127 box "$who" -- no-such-program
+  check "$who: what cannot be run is 126" exits 126 box "$who" -- /work/file
+  check "$who: a flag that does not exist is 125" exits 125 box "$who" --no-such-flag -- true
+  check "$who: the time limit is 124" exits 124 box "$who" --timeout 1s -- sleep "$naps"
+  check "$who: and leaves no process" within 3 not napping
+}
+
+confines() {
+  local who=$1 home=$2
+  check "$who: the workspace can be written" box "$who" -- touch /work/made
+  check "$who: and the host sees it" test -e "$project/made"
+  check "$who: /usr cannot" exits_saying 1 'Read-only file system' box "$who" -- touch /usr/made
+  check "$who: and is untouched" not test -e /usr/made
+  check "$who: the root cannot" exits_saying 1 'Read-only file system' box "$who" -- touch /made
+  check "$who: no filter outside (control)" prints $'Seccomp:\t0' "$who" grep Seccomp: /proc/self/status
+  check "$who: a filter inside" prints $'Seccomp:\t2' box "$who" -- grep Seccomp: /proc/self/status
+  check "$who: no new privileges" prints $'NoNewPrivs:\t1' box "$who" -- grep NoNewPrivs: /proc/self/status
+  check "$who: no capability" prints $'CapEff:\t0000000000000000' \
+    box "$who" -- grep CapEff: /proc/self/status
+  check "$who: namespaces can be made outside (control)" "$who" unshare --user true
+  check "$who: and not inside" refused box "$who" -- unshare --user true
+  check "$who: the only network is lo" \
+    test "$(seen_inside "$who" -- sh -c 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "')" = lo
+  check "$who: no process of the host is seen" \
+    test "$(seen_inside "$who" -- sh -c 'ls /proc | grep -c "^[0-9]"')" -le 6
+}
+
+hides_secrets() {
+  local who=$1 home=$2
+  check "$who: the home directory is readable in the host view (control)" \
+    prints plain box "$who" --view host -- cat "$home/guest_notes"
+  check "$who: the key is readable outside (control)" prints secret "$who" cat "$home/.ssh/id_ed25519"
+  check "$who: and hidden inside" refused box "$who" --view host -- cat "$home/.ssh/id_ed25519"
+  check "$who: the minimal view has no home directory" refused box "$who" -- ls "$home/guest_notes"
+}
+
+guards_the_workspace() {
+  local who=$1
+  check "$who: git commits inside" \
+    box "$who" -- sh -c 'git add file && git commit --quiet -m first && git log --oneline'
+  check "$who: and the commit is on the host" prints first "$who" git -C "$project" log --oneline
+  check "$who: git's settings cannot be changed" \
+    refused box "$who" -- git config core.fsmonitor /work/evil
+  check "$who: a hook that exists cannot be changed" \
+    refused box "$who" -- sh -c 'echo evil >> .git/hooks/pre-push'
+  check "$who: and is as it was" not grep -r evil "$project/.git/hooks" "$project/.git/config"
+  check "$who: a new guarded file is reported" \
+    prints .mcp.json box "$who" -- sh -c 'echo evil > .mcp.json'
+  check "$who: and gone from the workspace" not test -e "$project/.mcp.json"
+  check "$who: --allow-guarded keeps it (control)" \
+    box "$who" --allow-guarded .mcp.json -- sh -c 'echo fine > .mcp.json'
+  check "$who: where it was written" test -e "$project/.mcp.json"
+}
+
+works() {
+  make_project "$1" "$2"
+  knows_the_kernel "$1"
+  passes_on_the_end "$1"
+  confines "$1" "$2"
+  hides_secrets "$1" "$2"
+  guards_the_workspace "$1"
+  check "$1: an overlay takes writes and forgets them" \
+    box "$1" --view host --overlay "$2/.ssh" -- touch "$2/.ssh/made"
+  check "$1: as the host sees" not test -e "$2/.ssh/made"
+}
+
+# refuses WHO NAME: coop does not start, and names the setting that is to blame.
+refuses() {
+  check "$1: without user namespaces run is 125 and names $2" exits_saying 125 "$2" box "$1" -- touch /work/ran
+  check "$1: and did not run the command" not test -e "$project/ran"
+  check "$1: status is 1 and names $2" exits_saying 1 "$2" "$1" "$COOP_BINARY" status
+}
+
+works as_root /root
+works as_tester /home/tester
+
+mounts=$(wc -l < /proc/self/mounts)
+check "running leaves no mount" box as_tester -- true
+check "as the table shows" test "$(wc -l < /proc/self/mounts)" = "$mounts"
+
+sysctl -q user.max_user_namespaces=0
+refuses as_tester user.max_user_namespaces
+refuses as_root user.max_user_namespaces
+sysctl -q user.max_user_namespaces=1000
+check "with user.max_user_namespaces back it runs (control)" box as_tester -- true
+
+sysctl -q kernel.unprivileged_userns_clone=0
+refuses as_tester kernel.unprivileged_userns_clone
+check "root may still (control)" box as_root -- true
+sysctl -q kernel.unprivileged_userns_clone=1
+
+for scope in 1 2 3; do  # 3 stays until the machine is started again
+  sysctl -q "kernel.yama.ptrace_scope=$scope"
+  check "Yama's ptrace_scope $scope does not matter to as_tester" box as_tester -- true
+  check "nor to as_root" box as_root -- true
+done
+
+finish

@@ -1,0 +1,106 @@
+// git must work inside: commits in plain repositories, linked worktrees and submodules.
+#include "kernel/support.h"
+
+namespace coop::tests {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kGit =
+    "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ";
+
+std::string git(const std::string& script) { return "set -e; " + std::string(kGit) + script; }
+
+void must_host(const std::string& directory, const std::string& script) {
+  const Ran ran = run_bare(shell(git(script)), {.directory = directory});
+  ASSERT_EQ(ran.exit_code, 0) << script << "\n" << ran.err;
+}
+
+std::string host_log(const std::string& directory) {
+  return run_bare(shell(git("git log --format=%s")), {.directory = directory}).out;
+}
+
+// Commits in a sandbox and looks from the host whether the commit is there and the repository sound.
+void expect_commit(const Workspace& workspace, const std::string& where, const std::string& view) {
+  const std::string script = git("cd " + where + "; echo " + view + " > file-" + view + "; git add .; git commit -qm 'inside " + view + "'; git status --short; git log -1 --format=%s");
+  const Ran ran = workspace.run(shell(script), in_view(view));
+  EXPECT_EQ(ran.exit_code, 0) << view << ": " << ran.err;
+  EXPECT_EQ(ran.out, "inside " + view + "\n") << ran.err;
+  EXPECT_EQ(ran.err, "") << view;
+  EXPECT_THAT(host_log(workspace / where), HasSubstr("inside " + view + "\n"));
+  must_host(workspace / where, "git fsck --no-progress --no-dangling; git diff --exit-code HEAD");
+}
+
+KERNEL_TEST(KernelGit, CommitInAPlainRepository) {
+  const Workspace workspace;
+  must_host(workspace.path(), "git init -q; git add .; git commit -qm first");
+  for (const std::string& view : kViews) expect_commit(workspace, ".", view);
+}
+
+KERNEL_TEST(KernelGit, TheUsualCommandsWork) {
+  const Workspace workspace;
+  must_host(workspace.path(), "git init -q -b main; git add .; git commit -qm first");
+  for (const std::string& view : kViews) {
+    const Ran ran = workspace.run(
+        shell(git("git checkout -q -b topic-" + view + "; echo x > topic; git add topic; git commit -qm topic; git tag t-" + view +
+                  "; git stash list; git checkout -q main; git merge -q --no-ff -m merge topic-" + view +
+                  "; git rebase -q HEAD~1; git gc -q; git reset -q --hard; git branch -D topic-" + view + " >/dev/null; git worktree list | wc -l")),
+        in_view(view));
+    EXPECT_EQ(ran.exit_code, 0) << view << ran.err;
+    EXPECT_EQ(ran.out, "1\n");
+    must_host(workspace.path(), "git fsck --no-progress --no-dangling; git reset -q --hard HEAD~1");
+  }
+}
+
+KERNEL_TEST(KernelGit, ANewRepositoryCanBeMadeAndIsUsableInTheSameRun) {
+  const Workspace workspace;
+  const Ran ran = workspace.run(shell(git("git init -q new; cd new; echo x > file; git add .; git commit -qm first; git log --format=%s")));
+  EXPECT_EQ(ran.out, "first\n") << ran.err;
+}
+
+KERNEL_TEST(KernelGit, CommitInALinkedWorktree) {
+  for (const std::string& view : kViews) {
+    const Workspace workspace;
+    std::filesystem::remove_all(workspace.path());
+    make_directories(workspace.around() / "main");
+    must_host(workspace.around() / "main", "git init -q; echo x > x; git add .; git commit -qm first; git worktree add -q ../workspace -b linked");
+    expect_commit(workspace, ".", view);
+    EXPECT_THAT(run_bare(shell(git("git log --format=%s linked")), {.directory = workspace.around() / "main"}).out, HasSubstr("inside " + view));
+    // The main worktree's files are none of the sandbox's business, and its hooks and settings are guarded.
+    EXPECT_NE(workspace.run(shell("touch ../main/new || touch " + (workspace.around() / "main/new")), in_view(view)).exit_code, 0);
+    const std::string hooks = workspace.around() / "main/.git/hooks";
+    EXPECT_NE(workspace.run(shell("echo evil > " + hooks + "/pre-commit"), in_view(view)).exit_code, 0);
+    EXPECT_FALSE(exists(hooks + "/pre-commit"));
+  }
+}
+
+void make_superproject(const Workspace& workspace) {
+  make_directories(workspace.around() / "library");
+  must_host(workspace.around() / "library", "git init -q; echo x > x; git add .; git commit -qm library");
+  must_host(workspace.path(), "git init -q; git -c protocol.file.allow=always submodule --quiet add " + (workspace.around() / "library") +
+                                  " sub; git add .; git commit -qm first");
+}
+
+KERNEL_TEST(KernelGit, CommitInASuperprojectAndItsSubmodule) {
+  const Workspace workspace;
+  make_superproject(workspace);
+  for (const std::string& view : kViews) {
+    expect_commit(workspace, "sub", view);
+    expect_commit(workspace, ".", view);
+  }
+}
+
+KERNEL_TEST(KernelGit, CommitWithOnlyTheSubmodulesCheckoutAsWorkspace) {
+  const Workspace workspace;
+  make_superproject(workspace);
+  for (const std::string& view : kViews) {
+    const Ran ran = run_coop({"run", "-w", workspace / "sub", "--view", view, "--", "sh", "-c",
+                              git("echo x > only-" + view + "; git add .; git commit -qm 'only " + view + "'; git log -1 --format=%s")},
+                             {.directory = workspace / "sub"});
+    EXPECT_EQ(ran.out, "only " + view + "\n") << ran.err;
+    EXPECT_THAT(host_log(workspace / "sub"), HasSubstr("only " + view));
+  }
+}
+
+}  // namespace
+}  // namespace coop::tests

@@ -1,0 +1,77 @@
+// Starting programs from tests, with a deadline on everything.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace coop::tests {
+
+using Arguments = std::vector<std::string>;
+
+struct Ran {
+  int exit_code = -1;  // 128 + signal when killed; -1 when it had to be stopped at the deadline
+  std::string out;
+  std::string err;
+};
+
+struct RunOptions {
+  std::string input{};                               // what standard input carries
+  int input_fd = -1;                                 // standard input itself, instead of `input`
+  std::map<std::string, std::string> environment{};  // on top of this process's
+  std::string directory{};
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+};
+
+// A started program, in a session of its own. Destroying it kills it.
+class Process {
+ public:
+  Process(const Arguments& command, const RunOptions& options);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  pid_t pid() const { return pid_; }
+  // Sends to this process alone, not to what it started.
+  void signal(int number) const;
+  // Reads both streams until the program itself has ended: a daemon it left behind may hold them
+  // open for ever.
+  Ran finish();
+
+ private:
+  int reap();
+
+  pid_t pid_ = -1;
+  int pidfd_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+// Starts COOP_BINARY with `arguments`; HOME and the state directory are throw-away ones unless
+// `options.environment` says otherwise.
+Ran run_coop(const Arguments& arguments, const RunOptions& options = {});
+
+// The same command without any sandbox: the control.
+Ran run_bare(const Arguments& command, const RunOptions& options = {});
+
+struct TerminalRan {
+  Ran ran;           // both streams arrive in `out`
+  int injected = 0;  // bytes waiting in the terminal's input afterwards: nobody typed any
+};
+// Runs the command as the session leader of a new terminal.
+TerminalRan run_on_terminal(const Arguments& command, const RunOptions& options = {});
+
+// Process ids whose command line has `marker` in it, in any PID namespace below ours.
+std::vector<pid_t> processes_with(const std::string& marker);
+// Waits up to five seconds for all of them to be gone.
+bool all_gone(const std::string& marker);
+
+// From the environment, else where the build put it.
+std::string coop_binary();
+std::string payload_binary();
+
+}  // namespace coop::tests

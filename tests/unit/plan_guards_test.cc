@@ -1,0 +1,124 @@
+// Write guards: what the host's programs obey is read-only inside a writable workspace.
+#include <gmock/gmock.h>
+
+#include "policy/builtin.h"
+#include "unit/plan_facts.h"
+
+namespace coop::plan {
+namespace {
+
+constexpr MountFlags kReadOnly{};
+
+GuardedPath guarded(const Path& path, const std::string& guard, std::uint64_t links = 1) {
+  return {.path = path, .guard = guard, .links = links};
+}
+
+HostFacts repository() {
+  HostFacts host = anns_machine();
+  host.workspace.guarded = {guarded("/home/ann/project/.git/config", ".git/config"),
+                            guarded("/home/ann/project/.git/hooks", ".git/hooks")};
+  for (const char* path : {"/home/ann/project/.git", "/home/ann/project/.git/hooks"}) add_path(host, path);
+  return host;
+}
+
+std::vector<std::string> all_names() { return *policy::guard_names({}); }
+
+TEST(PlanGuardsTest, GuardedPathsAreReadOnlyAndTheirParentsPinned) {
+  const Plan plan = must_compile(policy_for(View::minimal), repository());
+  EXPECT_TRUE(same(about(plan, "/work"),
+                   {MakeDirectory{"/work"}, BindMount{kProject, "/work", kReadWrite}, Remount{"/work/.git", kReadWrite},
+                    Remount{"/work/.git/config", kReadOnly}, Remount{"/work/.git/hooks", kReadOnly}}));
+  const GuardPlan expected{.roots = {kProject},
+                           .names = all_names(),
+                           .mounted = {"/home/ann/project/.git/config", "/home/ann/project/.git/hooks"}};
+  EXPECT_EQ(plan.guards, expected);
+}
+
+TEST(PlanGuardsTest, InTheHostViewTheyAreGuardedAtTheirOwnPaths) {
+  const Plan plan = must_compile(policy_for(View::host), repository());
+  EXPECT_TRUE(same(about(plan, kProject),
+                   {BindMount{kProject, kProject, kReadWrite}, Remount{"/home/ann/project/.git", kReadWrite},
+                    Remount{"/home/ann/project/.git/config", kReadOnly}, Remount{"/home/ann/project/.git/hooks", kReadOnly}}));
+}
+
+TEST(PlanGuardsTest, EveryDirectoryOnTheWayIsPinned) {
+  HostFacts host = anns_machine();
+  host.workspace.guarded = {guarded("/home/ann/project/a/b/.git/hooks", ".git/hooks")};
+  EXPECT_EQ(all_of<Remount>(must_compile(policy_for(View::minimal), host)),
+            (std::vector{Remount{"/work/a", kReadWrite}, Remount{"/work/a/b", kReadWrite},
+                         Remount{"/work/a/b/.git", kReadWrite}, Remount{"/work/a/b/.git/hooks", kReadOnly}}));
+}
+
+TEST(PlanGuardsTest, AnAllowedNameIsNeitherMountedNorWatched) {
+  Policy policy = policy_for(View::minimal);
+  policy.allow_guarded = {".git/hooks"};
+  const Plan plan = must_compile(policy, repository());
+  EXPECT_EQ(all_of<Remount>(plan), (std::vector{Remount{"/work/.git", kReadWrite}, Remount{"/work/.git/config", kReadOnly}}));
+  EXPECT_THAT(plan.guards.names, testing::Not(testing::Contains(".git/hooks")));
+  EXPECT_THAT(plan.guards.names, testing::Contains(".git/config"));
+}
+
+TEST(PlanGuardsTest, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
+  Policy policy = policy_for(View::minimal);
+  policy.allow_guarded = {".git/hook"};
+  const Error error = must_fail(policy, repository());
+  EXPECT_EQ(to_text(error), "--allow-guarded: \".git/hook\" is not a guarded name");
+  EXPECT_THAT(error.hint, testing::HasSubstr(".git/hooks"));
+}
+
+TEST(PlanGuardsTest, AReadOnlyWorkspaceNeedsNoGuards) {
+  Policy policy = policy_for(View::minimal);
+  policy.workspace_access = Access::read_only;
+  const Plan plan = must_compile(policy, repository());
+  EXPECT_TRUE(same(about(plan, "/work"), {MakeDirectory{"/work"}, BindMount{kProject, "/work"}}));
+  EXPECT_EQ(plan.guards, GuardPlan{});
+}
+
+TEST(PlanGuardsTest, TheRepositoryOfALinkedWorktreeIsWritableAndGuarded) {
+  HostFacts host = anns_machine();
+  host.workspace.outside_git = {"/srv/main/.git"};
+  host.workspace.guarded = {guarded("/srv/main/.git/hooks", ".git/hooks")};
+  for (const View view : {View::minimal, View::host}) {
+    const Plan plan = must_compile(policy_for(view), host);
+    Actions actions = about(plan, "/srv");
+    std::erase_if(actions, [](const Action& action) { return std::holds_alternative<MakeDirectory>(action); });
+    // The host view asks for the directory's fact only when a mount point has to be there.
+    EXPECT_TRUE(same(actions, {BindMount{"/srv/main/.git", "/srv/main/.git", kReadWrite},
+                               Remount{"/srv/main/.git/hooks", kReadOnly}}));
+    EXPECT_EQ(plan.guards.roots, (std::vector<Path>{kProject, "/srv/main/.git"}));
+    add_path(host, "/srv/main/.git");
+  }
+}
+
+TEST(PlanGuardsTest, WhatIsNotWatchedCompletelyIsNoted) {
+  HostFacts host = repository();
+  host.workspace.complete = false;
+  host.workspace.guarded[0].links = 2;
+  const Plan plan = must_compile(policy_for(View::minimal), host);
+  EXPECT_THAT(plan.notes, testing::ElementsAre(testing::HasSubstr("/home/ann/project/.git/config has 2 hard links"),
+                                               testing::HasSubstr("too large to look at all of it")));
+}
+
+TEST(PlanGuardsTest, NothingIsGuardedInsideWhatARuleReplaces) {
+  // The hidden or empty directory has no .git/hooks to mount on: guarding it would fail at the start.
+  for (const RuleKind kind : {RuleKind::hide, RuleKind::tmpfs})
+    for (const View view : {View::minimal, View::host}) {
+      Policy policy = policy_for(view);
+      policy.rules = {rule(kind, "/home/ann/project/.git")};
+      const Plan plan = must_compile(policy, repository());
+      for (const Remount& remount : all_of<Remount>(plan))
+        EXPECT_FALSE(is_within(remount.target, plan.workspace + "/.git")) << remount.target;
+    }
+}
+
+TEST(PlanGuardsTest, ARuleOfTheUserCannotLoosenAGuard) {
+  // --rw .git is wider than the guard on .git/hooks: the guard is more specific and stays.
+  Policy policy = policy_for(View::minimal);
+  policy.rules = {rule(RuleKind::read_write, "/home/ann/project/.git")};
+  EXPECT_TRUE(same(about(must_compile(policy, repository()), "/work/.git"),
+                   {BindMount{"/home/ann/project/.git", "/work/.git", kReadWrite}, Remount{"/work/.git/config", kReadOnly},
+                    Remount{"/work/.git/hooks", kReadOnly}}));
+}
+
+}  // namespace
+}  // namespace coop::plan
