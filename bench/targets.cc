@@ -1,6 +1,7 @@
 // What coop promises about its speed and size, and whether this run saw it.
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 #include "report.h"
 
@@ -45,7 +46,9 @@ void memory(std::vector<Target>& targets, const Results& results) {
                             std::to_string(row.wanted) +
                             " alive: ≤ 150 KiB private memory of helpers each"};
     if (row.alive == row.wanted && row.trouble.empty()) {
-      target.measured = fixed(row.helper_private, 0) + " KiB";
+      // What the helpers of one sandbox share among themselves is private to none of them.
+      target.measured = fixed(row.helper_private, 0) + " KiB (" + fixed(row.helper_anonymous, 0) +
+                        " KiB with their part of shared pages)";
       target.reached = row.helper_private <= kLimit;
     } else {
       target.measured = row.trouble.empty() ? "not measured here" : row.trouble;

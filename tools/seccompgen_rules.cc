@@ -1,11 +1,13 @@
 #include "seccompgen_rules.h"
 
 #include <asm/ioctls.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -25,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, Verdict>, 6> kVerdicts{{
 }};
 
 // From the kernel's headers, so that no number is mistyped. All have one value on every machine.
-constexpr std::array<std::pair<std::string_view, std::uint32_t>, 22> kConstants{{
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 26> kConstants{{
     {"ADDR_NO_RANDOMIZE", ADDR_NO_RANDOMIZE},
     {"AF_INET", AF_INET},
     {"AF_INET6", AF_INET6},
@@ -39,9 +41,13 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t>, 22> kConstants{
     {"CLONE_NEWUSER", CLONE_NEWUSER},
     {"CLONE_NEWUTS", CLONE_NEWUTS},
     {"NETLINK_ROUTE", NETLINK_ROUTE},
+    {"O_CREAT", O_CREAT},
+    {"O_TMPFILE", 020000000},  // without the O_DIRECTORY that the C library's constant includes
     {"PER_LINUX", PER_LINUX},
     {"PER_LINUX32", PER_LINUX32},
     {"SECCOMP_FILTER_FLAG_NEW_LISTENER", SECCOMP_FILTER_FLAG_NEW_LISTENER},
+    {"S_ISGID", S_ISGID},
+    {"S_ISUID", S_ISUID},
     {"SOCK_PACKET", SOCK_PACKET},
     {"SOCK_RAW", SOCK_RAW},
     {"SOCK_TYPE_MASK", 0xf},  // not in the kernel's public headers

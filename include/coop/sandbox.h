@@ -4,7 +4,9 @@
 //   coop::Result<coop::ExecOutput> done = coop::exec(policy, {"make", "test"});
 //
 // Every function may be called from many threads at once. None of them changes the calling
-// process: no signal handler is installed, no directory, environment or limit is touched.
+// process: no signal handler is installed, no directory, environment or limit is touched. A
+// sandbox with a writable workspace has a small helper process (docs/adr/0016); in a program with
+// several threads its end raises a SIGCHLD like that of any child, and we collect it ourselves.
 #pragma once
 
 #include <chrono>
@@ -113,6 +115,7 @@ class Sandbox {
   explicit Sandbox(std::unique_ptr<State> state);
 
  private:
+  friend class Pool;
   std::unique_ptr<State> state_;
 };
 

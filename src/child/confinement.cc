@@ -69,8 +69,11 @@ int open_terminal(State& state, const Instruction& instruction) noexcept {
   const winsize size{static_cast<unsigned short>(instruction.first),
                      static_cast<unsigned short>(instruction.second), 0, 0};
   raw::call(SYS_ioctl, master.get(), TIOCSWINSZ, &size);
-  const long terminal =
-      raw::call(SYS_ioctl, master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  const ScopedFd slave(
+      raw::call(SYS_ioctl, master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (slave.failed()) return slave.error();
+  // Out of the way of 0, 1 and 2, which are free here and where it will be copied to.
+  const long terminal = raw::call(SYS_fcntl, slave.get(), F_DUPFD_CLOEXEC, 3);
   if (terminal < 0) return error_of(terminal);
   state.terminal = static_cast<int>(terminal);
   if (const long result = raw::call(SYS_ioctl, terminal, TIOCSCTTY, 0); result < 0)
@@ -82,8 +85,8 @@ int open_terminal(State& state, const Instruction& instruction) noexcept {
 int drop_capabilities(std::uint64_t last) noexcept {
   for (std::uint64_t capability = 0; capability <= last; ++capability) {
     const long result = raw::call(SYS_prctl, PR_CAPBSET_DROP, capability, 0, 0, 0);
-    // EINVAL: this kernel has fewer capabilities than the one we asked about.
-    if (result < 0 && -result != kErrnoInvalid) return error_of(result);
+    if (-result == kErrnoInvalid && capability > 0) break;  // this kernel has no more
+    if (result < 0) return error_of(result);
   }
   if (const long result = raw::call(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
       result < 0)

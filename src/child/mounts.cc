@@ -111,54 +111,71 @@ int stage_masks(State& state, const char* where) noexcept {
   return 0;
 }
 
-// The directory a new entry goes into, reached without following a symlink, and the entry's name.
-// mkdirat(root, "a/b") would follow a link called "a", and an absolute one leads back to the host.
-class Place {
- public:
-  Place(const State& state, const char* path) noexcept
-      : name_(last_component(path)), parent_(open_parent(state, path, name_)) {}
-  bool failed() const noexcept { return parent_.failed(); }
-  int error() const noexcept { return parent_.error(); }
-  long directory() const noexcept { return parent_.get(); }
-  const char* name() const noexcept { return name_; }
+const char* last_component(const char* path) noexcept {
+  const char* name = path;
+  for (const char* at = path; *at != '\0'; ++at)
+    if (*at == '/') name = at + 1;
+  return name;
+}
 
- private:
-  static const char* last_component(const char* path) noexcept {
-    const char* name = path;
-    for (const char* at = path; *at != '\0'; ++at)
-      if (*at == '/') name = at + 1;
-    return name;
-  }
-  static long open_parent(const State& state, const char* path, const char* name) noexcept {
-    char parent[4096];
-    const auto length = static_cast<std::size_t>(name - path);
-    if (length >= sizeof parent) return -36;  // ENAMETOOLONG
-    if (length == 0) return open_inside(state, ".", O_PATH | O_DIRECTORY);
-    for (std::size_t index = 0; index < length; ++index) parent[index] = path[index];
-    parent[length - 1] = '\0';
-    return open_inside(state, parent, O_PATH | O_DIRECTORY);
-  }
+bool same_start(const char* a, const char* b, std::size_t length) noexcept {
+  for (std::size_t index = 0; index < length; ++index)
+    if (a[index] != b[index]) return false;
+  return true;
+}
 
-  const char* name_;
-  ScopedFd parent_;
+// The directory a new entry goes into, reached without following a symlink: mkdirat(root, "a/b")
+// would follow a link called "a", and an absolute one leads back to the host. Kept open for the
+// next entry, which mostly goes to the same place; a new file system forgets what is kept.
+long parent_of_entry(State& state, const char* path, std::size_t length) noexcept {
+  if (length == 0) return state.root;
+  if (state.parent >= 0 && state.parent_length == length &&
+      same_start(state.parent_path, path, length))
+    return state.parent;
+  if (state.parent >= 0) raw::call(SYS_close, state.parent);
+  char parent[4096];
+  if (length >= sizeof parent) return -36;  // ENAMETOOLONG
+  for (std::size_t index = 0; index < length; ++index) parent[index] = path[index];
+  parent[length - 1] = '\0';
+  state.parent = static_cast<int>(open_inside(state, parent, O_PATH | O_DIRECTORY));
+  state.parent_path = path;
+  state.parent_length = length;
+  return state.parent;
+}
+
+// A new file system may have covered the directory that is kept open.
+void forget_parent(State& state) noexcept {
+  if (state.parent >= 0) raw::call(SYS_close, state.parent);
+  state.parent = -1;
+}
+
+struct Place {
+  Place(State& state, const char* path) noexcept
+      : name(last_component(path)),
+        directory(parent_of_entry(state, path, static_cast<std::size_t>(name - path))) {}
+  bool failed() const noexcept { return directory < 0; }
+  int error() const noexcept { return static_cast<int>(-directory); }
+
+  const char* name;
+  long directory;
 };
 
 int make_directory(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  return error_of(raw::call(SYS_mkdirat, place.directory(), place.name(), instruction.first));
+  return error_of(raw::call(SYS_mkdirat, place.directory, place.name, instruction.first));
 }
 
 int make_symlink(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  return error_of(raw::call(SYS_symlinkat, instruction.text, place.directory(), place.name()));
+  return error_of(raw::call(SYS_symlinkat, instruction.text, place.directory, place.name));
 }
 
 int make_file(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  const ScopedFd file(raw::call(SYS_openat, place.directory(), place.name(),
+  const ScopedFd file(raw::call(SYS_openat, place.directory, place.name,
                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                 instruction.second));
   if (file.failed()) return file.error();
@@ -194,6 +211,7 @@ int mount_new(State& state, const Instruction& instruction) noexcept {
   if (tree.failed()) return tree.error();
   const ScopedFd target(open_inside(state, instruction.path, O_PATH));
   if (target.failed()) return target.error();
+  forget_parent(state);
   return attach(tree.get(), target.get());
 }
 
@@ -270,8 +288,9 @@ int enter_root(State& state) noexcept {
   if (const long result = raw::call(SYS_umount2, ".", 2 /* MNT_DETACH */); result < 0)
     return error_of(result);
   if (const long result = raw::call(SYS_chdir, "/"); result < 0) return error_of(result);
-  raw::call(SYS_close, state.mask_directory);
-  raw::call(SYS_close, state.mask_file);
+  forget_parent(state);
+  if (state.mask_directory >= 0) raw::call(SYS_close, state.mask_directory);
+  if (state.mask_file >= 0) raw::call(SYS_close, state.mask_file);
   raw::call(SYS_close, state.root);
   return 0;
 }

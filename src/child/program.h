@@ -86,7 +86,7 @@ struct Program {
 enum class Event : std::uint32_t {
   failed,       // step, error
   terminal,     // a descriptor comes along: the pty's master
-  ready,        // every instruction done, the workload was forked
+  ready,        // prepared: every instruction is done, the workload waits
   exec_failed,  // error
   stopped,      // status: the signal
   exited,       // status: as from wait4; usage of everything waited for

@@ -54,7 +54,12 @@ Result<ExecOutput> run_attended(run::Prepared prepared, const Command& command, 
     launch.stdio = {};
   }
   auto state = TRY(run::start(std::move(prepared), &command, launch));
-  return terminal ? run::attend(*state, timeout) : run::accompany(*state, timeout);
+  Result<ExecOutput> output =
+      terminal ? run::attend(*state, timeout) : run::accompany(*state, timeout);
+  // Nothing in it is left to do but to collect a janitor that was killed already, and the end of
+  // this process does that too.
+  if (output) static_cast<void>(state.release());
+  return output;
 }
 
 }  // namespace

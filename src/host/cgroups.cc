@@ -53,15 +53,16 @@ void look_upwards(CgroupFacts& facts, const Path& root, const Path& own) {
   for (Path directory = own;; directory = parent_of(directory)) {
     if (can_hold_our_group(directory)) {
       if (facts.unified.empty()) facts.unified = partial.unified = directory;
-      const std::string offers = offered(directory, "cgroup.subtree_control");
+      // At the machine's own root we can switch on what is not offered yet.
+      const bool enable = directory == root && can_enable_controllers(root);
+      const std::string offers =
+          offered(directory, enable ? "cgroup.controllers" : "cgroup.subtree_control");
       if (has_word(offers, "memory") && has_word(offers, "pids"))
         return take_controllers(facts, directory, offers);
       if (partial.kind == CgroupKind::none) take_controllers(partial, directory, offers);
     }
     if (directory == root) break;
   }
-  if (partial.kind == CgroupKind::none && can_hold_our_group(root) && can_enable_controllers(root))
-    take_controllers(partial, root, offered(root, "cgroup.controllers"));
   facts = partial;
 }
 

@@ -25,9 +25,9 @@ void inspect_cgroups(HostFacts& facts);
 // Adds the mount table to `facts.mounts`.
 Result<void> inspect_mounts(HostFacts& facts);
 
-// Adds where servers of the host listen to `facts.sockets`: sockets with a name in the file system.
-// Those under /run are left out: no view shows that directory.
-void inspect_sockets(HostFacts& facts);
+// Adds where servers of the host listen to `facts.sockets`: sockets with a name in the file system,
+// as far as they lie in one of the trees in `shown` (canonical).
+void inspect_sockets(HostFacts& facts, std::span<const Path> shown);
 
 // Why user namespaces cannot be made here, after a clone3 or unshare failed with `errno_value`.
 Feature explain_user_namespaces(int errno_value);

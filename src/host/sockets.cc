@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
+#include "base/path.h"
 #include "host/probe.h"
 #include "sys/fd.h"
 
@@ -24,16 +26,18 @@ std::vector<Path> parse_unix_sockets(std::string_view text) {
   return {names.begin(), names.end()};
 }
 
-void inspect_sockets(HostFacts& facts) {
+void inspect_sockets(HostFacts& facts, std::span<const Path> shown) {
   const Result<std::string> text = read_file("/proc/net/unix");
   if (!text) return;  // no such file: no Unix sockets in this kernel
   for (const Path& name : parse_unix_sockets(*text)) {
-    if (name.starts_with("/run/") || name.starts_with("/var/run/")) continue;
     std::array<char, PATH_MAX> resolved;
     if (::realpath(name.c_str(), resolved.data()) == nullptr) continue;
+    const Path path(resolved.data());
+    const auto shows = [&](const Path& tree) { return is_within(path, tree); };
     struct stat status {};
-    if (::lstat(resolved.data(), &status) == 0 && S_ISSOCK(status.st_mode))
-      facts.sockets.emplace_back(resolved.data());
+    if (std::ranges::any_of(shown, shows) && ::lstat(path.c_str(), &status) == 0 &&
+        S_ISSOCK(status.st_mode))
+      facts.sockets.push_back(path);
   }
 }
 

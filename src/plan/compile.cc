@@ -63,8 +63,8 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   add_devices(entries, host);
   TRY(add_proc(entries, policy, host, plan.notes));
   TRY(add_workspace(entries, policy, host));
-  plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
   TRY(add_rules(entries, policy, host, plan.notes));
+  plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
   add_sockets(entries, policy, host);
   std::vector<Step> steps = TRY(lay_out(std::move(entries), policy.view, host));
   for (Step& step : steps) plan.steps.push_back(std::move(step));

@@ -17,4 +17,8 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host);
 // where those really are.
 std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host);
 
+// The writable trees of the host in which guards hold: the workspace first, then what --rw grants
+// beside it. Caches are left out: no program of the host obeys what is in them.
+std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host);
+
 }  // namespace coop::plan

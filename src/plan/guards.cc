@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/path.h"
+#include "plan/compile.h"
 #include "plan/layout.h"
 #include "policy/builtin.h"
 
@@ -12,9 +13,14 @@ namespace {
 
 constexpr std::size_t kLongestPath = 4000;  // PATH_MAX less the longest prefix of a view
 
-// The writable trees of the host that guards watch over: each root and where it is inside.
-std::vector<std::pair<Path, Path>> watched(const Policy& policy, const HostFacts& host) {
-  std::vector<std::pair<Path, Path>> roots{{policy.workspace, workspace_target(policy)}};
+// The guarded trees and where they are inside, then the repositories outside the workspace.
+std::vector<std::pair<Path, Path>> watched(const Policy& policy, const HostFacts& host,
+                                           const std::vector<Entry>& entries) {
+  std::vector<std::pair<Path, Path>> roots;
+  for (const Path& tree : guarded_trees(policy, host)) {
+    const std::vector<Path> places = places_of(tree, entries, View::minimal);
+    roots.emplace_back(tree, places.empty() ? tree : places.front());
+  }
   for (const Path& git : host.workspace.outside_git) roots.emplace_back(git, git);
   return roots;
 }
@@ -34,31 +40,56 @@ void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path
     entries.push_back(Entry{.kind = Entry::Kind::remount,
                             .target = ancestor,
                             .flags = {.access = Access::read_write},
-                            .order = 2,
+                            .order = 1000,
                             .origin = "guard " + guarded.guard,
                             .why = "pinned: it leads to a guarded path"});
   entries.push_back(Entry{.kind = Entry::Kind::remount,
                           .target = target,
                           .flags = {.access = Access::read_only},
-                          .order = 3,
+                          .order = 1001,
                           .origin = "guard " + guarded.guard,
                           .why = reason_of(guarded.guard)});
 }
 
+// A grant inside a guarded path would lift the guard without saying so.
+Result<void> check_grants(const Policy& policy, const HostFacts& host, const GuardedPath& guarded) {
+  for (const PathRule& rule : policy.rules) {
+    const PathFact& fact = host.fact(rule.path);
+    if (rule.kind != RuleKind::read_write || fact.canonical.empty()) continue;
+    if (is_within(fact.canonical, guarded.path))
+      return invalid(rule.origin, "\"" + printable(rule.path) + "\" is guarded: " + reason_of(guarded.guard),
+                     "to allow it: --allow-guarded " + guarded.guard);
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host) {
+  std::vector<Path> trees;
+  if (policy.workspace_access == Access::read_write) trees.push_back(policy.workspace);
+  for (const PathRule& rule : policy.rules) {
+    const PathFact& fact = host.fact(rule.path);
+    if (rule.kind != RuleKind::read_write || fact.target_kind != PathKind::directory) continue;
+    const bool covered = std::ranges::any_of(
+        trees, [&](const Path& tree) { return is_within(fact.canonical, tree); });
+    if (!covered && !rule.origin.starts_with("--cache")) trees.push_back(fact.canonical);
+  }
+  return trees;
+}
 
 Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
                              const HostFacts& host, std::vector<std::string>& notes) {
   GuardPlan plan;
   plan.names = TRY(policy::guard_names(policy.allow_guarded));
-  if (policy.workspace_access == Access::read_only) return GuardPlan{};
-  const auto roots = watched(policy, host);
+  const auto roots = watched(policy, host, entries);
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
   for (const GuardedPath& guarded : host.workspace.guarded) {
     if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;
     // A symlink cannot be a mount point; what it leads to is listed by itself, and one that was
     // replaced is put back afterwards. Nor can a path be mounted on that is too long to name.
     if (!guarded.link.empty() || guarded.path.size() >= kLongestPath) continue;
+    TRY(check_grants(policy, host, guarded));
     for (const auto& [root, target] : roots) {
       if (guarded.path == root || !is_within(guarded.path, root)) continue;
       protect(entries, guarded, root, target);

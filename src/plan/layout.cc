@@ -107,7 +107,8 @@ class Layout {
       const Path there = outer == nullptr
                              ? entry.target
                              : join(outer->source, relative_to(entry.target, outer->target));
-      if (!host_.has(there) && entry.kind != Kind::hide && entry.kind != Kind::remount)
+      if (there != entry.source && !host_.has(there) && entry.kind != Kind::hide &&
+          entry.kind != Kind::remount)
         return invalid(entry.origin,
                        "there is no \"" + printable(there) + "\" to mount on",
                        "make it on the host first: coop leaves no files behind");

@@ -76,6 +76,24 @@ Result<void> check_root(const PathRule& rule, const PathFact& fact) {
                                                   : "name the directories you mean");
 }
 
+// The kernel's own file systems are not files; /proc of the host shows everybody's processes. And
+// the cage is not changed from inside: coop's state and policies are nobody's to write.
+Result<void> check_special(const PathRule& rule, const PathFact& fact, const HostFacts& host) {
+  if (rule.kind == RuleKind::hide) return {};
+  const Path& path = fact.canonical;
+  const bool kernel = is_within(path, "/proc") || is_within(path, "/dev") ||
+                      (is_within(path, "/sys") && rule.kind != RuleKind::read_only);
+  if (kernel)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" belongs to the kernel",
+                   "the sandbox has a /proc and a /dev of its own; of /sys, --ro is possible");
+  const bool own = is_within(path, host.state_directory) || is_within(path, "/etc/coop") ||
+                   (!host.home.empty() && is_within(path, join(host.home, ".config/coop")));
+  if (own)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is coop's own",
+                   "a sandbox never sees coop's state or policies");
+  return {};
+}
+
 void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                      const PathRule& rule, const PathFact& fact, int order) {
   std::set<Path> names{fact.canonical};
@@ -143,6 +161,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       }
       TRY(check_shape(rule, fact));
       TRY(check_root(rule, fact));
+      TRY(check_special(rule, fact, host));
       if (!hiding) {
         entries.push_back(entry_for(entries, policy, rule, fact, order));
         continue;

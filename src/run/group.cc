@@ -21,7 +21,9 @@ namespace {
 Result<void> offer_controller(const GroupLimit& limit) {
   const Path file = join(limit.parent, "cgroup.subtree_control");
   const std::string offered = TRY(read_file(file));
-  if ((" " + offered).find(" " + limit.controller) != std::string::npos) return {};
+  std::string words = " " + offered + " ";
+  std::ranges::replace(words, '\n', ' ');
+  if (words.find(" " + limit.controller + " ") != std::string::npos) return {};
   return write_existing(file, "+" + limit.controller);
 }
 

@@ -84,7 +84,6 @@ struct Pool::State {
   std::deque<std::unique_ptr<Sandbox::State>> ready{};
   std::optional<Error> broken{};  // the last refill failed so
   std::atomic<bool> stopping = false;
-  std::atomic<std::size_t> busy = 0;
   std::thread refiller{};
 
   ~State() {
@@ -153,8 +152,9 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
 Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
   if (command.arguments.empty()) return invalid("spawn", "there is no command to run");
   auto state = TRY(state_->take());
-  TRY(run::hand_over(*state, command, stdio));
-  return Sandbox(std::move(state));
+  Sandbox sandbox(std::move(state));
+  TRY(run::hand_over(*sandbox.state_, command, stdio));
+  return sandbox;
 }
 
 Result<ExecOutput> Pool::exec(const Command& command,
@@ -162,12 +162,9 @@ Result<ExecOutput> Pool::exec(const Command& command,
   if (command.arguments.empty()) return invalid("exec", "there is no command to run");
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(state_->take());
-  const Result<void> handed = run::hand_over(*state, command, pipes.stdio());
-  if (!handed) {
-    Sandbox discarded(std::move(state));
-    return std::unexpected(handed.error());
-  }
-  return run::capture(*state, std::move(pipes), timeout);
+  const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
+  TRY(run::hand_over(*sandbox.state_, command, pipes.stdio()));
+  return run::capture(*sandbox.state_, std::move(pipes), timeout);
 }
 
 std::size_t Pool::ready() const {

@@ -47,11 +47,45 @@ bool wants_group(const Policy& policy, const HostFacts& host) {
          (limits.pids && limits.pids != Limits{}.pids);
 }
 
-Result<WorkspaceFacts> look_through(const Policy& policy) {
-  if (policy.workspace_access == Access::read_only) return WorkspaceFacts{};
+// The trees of the host that will be shown, as far as servers may listen in them: not /usr.
+std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
+  if (policy.view == View::host) return {"/"};
+  std::vector<Path> trees{policy.workspace};
+  for (const PathRule& rule : policy.rules)
+    if (rule.kind != RuleKind::hide && host.has(rule.path)) trees.push_back(host.fact(rule.path).canonical);
+  return trees;
+}
+
+// Looks through every tree that will be writable: the workspace, and what --rw grants beside it.
+Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
-  return with_context("looking through the workspace",
-                      host::inspect_workspace(policy.workspace, names));
+  std::vector<WorkspaceFacts> looks;
+  for (const Path& root : plan::guarded_trees(policy, host)) {
+    WorkspaceFacts look = TRY(
+        with_context("looking through " + printable(root), host::inspect_workspace(root, names)));
+    looks.push_back(std::move(look));
+  }
+  return looks;
+}
+
+// One look for the planner.
+WorkspaceFacts merged(const std::vector<WorkspaceFacts>& looks) {
+  WorkspaceFacts all;
+  for (const WorkspaceFacts& look : looks) {
+    all.guarded.insert(all.guarded.end(), look.guarded.begin(), look.guarded.end());
+    all.complete = all.complete && look.complete;
+  }
+  if (!looks.empty()) all.outside_git = looks.front().outside_git;
+  return all;
+}
+
+// The quick probe takes a fresh /proc for granted. Whoever can do without wants to know.
+Result<void> look_at_proc(const Policy& policy, HostFacts& host) {
+  if (policy.need(Mechanism::proc) == Need::required) return {};
+  const HostFacts tried = TRY(host::probe(host::Depth::full));
+  host.proc = tried.proc;
+  host.nested_in = tried.nested_in;
+  return {};
 }
 
 }  // namespace
@@ -70,18 +104,21 @@ Result<Prepared> prepare(Policy policy) {
   HostFacts host = TRY(host::probe(host::Depth::quick));
   TRY(complete(policy, host));
   TRY(host::inspect_mounts(host));
-  host::inspect_sockets(host);
   host::inspect(host, plan::wanted_paths(policy, host));
   host::inspect(host, plan::wanted_aliases(policy, host));
+  host::inspect_sockets(host, shown_trees(policy, host));
+  TRY(look_at_proc(policy, host));
   if (wants_group(policy, host)) host::inspect_cgroups(host);
-  host.workspace = TRY(look_through(policy));
+  const std::vector<WorkspaceFacts> looks = TRY(look_through(policy, host));
+  host.workspace = merged(looks);
+  host::inspect(host, host.workspace.outside_git);
 
   Prepared prepared;
   prepared.plan = TRY(plan::compile(policy, host));
-  prepared.before.resize(prepared.plan.guards.roots.size());
-  if (!prepared.before.empty()) prepared.before.front() = host.workspace;
-  for (std::size_t index = 1; index < prepared.before.size(); ++index)
-    prepared.before[index] = host.workspace;
+  // The workspace and each granted tree have a look of their own; a repository outside was seen
+  // together with the workspace.
+  for (std::size_t index = 0; index < prepared.plan.guards.roots.size(); ++index)
+    prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
   prepared.quarantine = join(join(host.state_directory, "quarantine"), policy.session);
   return prepared;
 }

@@ -91,7 +91,9 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
   run::Prepared prepared = TRY(run::prepare(policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(run::start(std::move(prepared), &command, {.stdio = pipes.stdio()}));
-  return run::capture(*state, std::move(pipes), timeout);
+  Sandbox::State& running = *state;
+  const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
+  return run::capture(running, std::move(pipes), timeout);
 }
 
 Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,

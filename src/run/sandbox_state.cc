@@ -30,8 +30,9 @@ void wait_for_end(int pidfd) {
 std::function<void()> cleanup_for(const Prepared& prepared) {
   return [plan = prepared.plan.guards, before = prepared.before, directory = prepared.quarantine,
           groups = group_directories(prepared.plan.group)] {
-    if (!plan.roots.empty()) quarantine(plan, before, directory);
+    // The group first: it can be removed only once everything in it is dead.
     remove_group_directories(groups);
+    if (!plan.roots.empty()) quarantine(plan, before, directory);
   };
 }
 
@@ -122,7 +123,8 @@ Result<std::unique_ptr<Sandbox::State>> start(Prepared prepared, const Command* 
   }
   state->launched = TRY(launch(plan, command, options, state->group));
   if (needs_janitor && !has_group) {
-    Result<Janitor> janitor = Janitor::start(cleanup_for(state->prepared));
+    Result<Janitor> janitor =
+        Janitor::start(cleanup_for(state->prepared), state->launched.pidfd.get());
     if (!janitor) {
       kill_all(*state);
       wait_for_end(state->launched.pidfd.get());
@@ -130,7 +132,7 @@ Result<std::unique_ptr<Sandbox::State>> start(Prepared prepared, const Command* 
     }
     state->janitor = std::move(*janitor);
   }
-  if (needs_janitor) state->janitor.watch(state->launched.pidfd.get());
+  if (has_group) state->janitor.watch(state->launched.pidfd.get());
   return state;
 }
 

@@ -226,7 +226,8 @@ Result<ExecOutput> accompany(Sandbox::State& state, std::optional<std::chrono::m
   pollfd watched[3] = {{state.launched.pidfd.get(), POLLIN, 0},
                        {state.launched.control.get(), POLLIN, 0},
                        {signals.fd(), POLLIN, 0}};
-  while (watched[0].revents == 0) {
+  // Once init has told the outcome it only has to die; finish() waits for that.
+  while (watched[0].revents == 0 && !state.ended) {
     const int count = ::poll(watched, 3, remaining(deadline));
     if (count < 0 && errno != EINTR) return system_error("poll");
     if (count == 0) {

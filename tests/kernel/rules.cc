@@ -21,7 +21,7 @@ struct Place {
 // What happens to a file: "r" when it can be read, "w" when it can be written.
 std::string access_to(const Workspace& workspace, const std::string& path, const Arguments& flags) {
   const Ran ran = workspace.run(
-      shell("p='" + path + "'; cat \"$p\" >/dev/null 2>&1 && printf r; { : >> \"$p\"; } 2>/dev/null && printf w; echo"), flags);
+      shell("p='" + path + "'; cat \"$p\" >/dev/null 2>&1 && printf r; ( : >> \"$p\" ) 2>/dev/null && printf w; echo"), flags);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   return ran.out;
 }
@@ -221,7 +221,6 @@ KERNEL_TEST(KernelRules, NoGhostFilesOnTheHost) {
     EXPECT_EQ(listing_of(workspace.around().path()), before);
   }
   EXPECT_FALSE(exists("/no"));
-  EXPECT_FALSE(exists("/work.coop"));
 }
 
 }  // namespace

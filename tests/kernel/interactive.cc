@@ -1,0 +1,148 @@
+// coop at a terminal: the command has a terminal of its own, and the caller's comes back as it was.
+#include <signal.h>
+
+#include "kernel/screen.h"
+#include "kernel/support.h"
+
+namespace coop::tests {
+namespace {
+
+Arguments coop_run(const Workspace& workspace, const Arguments& command, const Arguments& flags = {}) {
+  Arguments words{coop_binary(), "run", "-w", workspace.path()};
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.push_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+KERNEL_TEST(KernelTerminal, TheCommandHasATerminalOfItsOwn) {
+  const Workspace workspace;
+  for (const std::string& view : kViews) {
+    Screen screen(coop_run(workspace, shell("tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; echo x > /dev/tty; ls /dev/pts"), in_view(view)), workspace.options());
+    EXPECT_EQ(screen.finish(), 0) << screen.seen();
+    EXPECT_EQ(screen.seen(), "/dev/pts/0\r\nall\r\nx\r\n0  ptmx\r\n");
+  }
+}
+
+KERNEL_TEST(KernelTerminal, WithoutOneTheStreamsAreTheCallers) {
+  const Workspace workspace;
+  EXPECT_EQ(workspace.run(shell("[ -t 0 ] || [ -t 1 ] || echo none")).out, "none\n");
+  Screen screen(coop_run(workspace, shell("tty"), {"--no-tty"}), workspace.options());
+  EXPECT_NE(screen.finish(), -1);
+  EXPECT_EQ(screen.seen().find("/dev/pts/0\r\n"), std::string::npos) << screen.seen();
+}
+
+KERNEL_TEST(KernelTerminal, ATerminalCanBeForcedOntoAPipe) {
+  const Workspace workspace;
+  EXPECT_EQ(workspace.run({"tty"}, {"--tty"}).out, "/dev/pts/0\r\n");
+}
+
+KERNEL_TEST(KernelTerminal, TypingReachesAShellAndItsAnswerComesBack) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, {"bash", "--norc", "-i"}), workspace.options());
+  screen.type("echo A$((40+2))B\n");
+  EXPECT_TRUE(screen.shows("A42B")) << screen.seen();
+  EXPECT_EQ(screen.seen().find("no job control"), std::string::npos) << screen.seen();
+  screen.type("exit 9\n");
+  EXPECT_EQ(screen.finish(), 9);
+}
+
+KERNEL_TEST(KernelTerminal, TheSizeFollows) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, shell("trap 'stty size' WINCH; stty size; echo ready; while :; do sleep 0.05; done")), workspace.options());
+  EXPECT_TRUE(screen.shows("24 80")) << screen.seen();
+  EXPECT_TRUE(screen.shows("ready"));
+  screen.resize(50, 132);
+  EXPECT_TRUE(screen.shows("50 132")) << screen.seen();
+}
+
+KERNEL_TEST(KernelTerminal, ControlCInterruptsTheForegroundCommand) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, {"bash", "--norc", "-i"}), workspace.options());
+  screen.type("sleep 60 || echo broke-$?\n");
+  EXPECT_TRUE(screen.shows("sleep 60"));
+  EXPECT_TRUE(eventually([&] { return !processes_with(std::string("sleep\0" "60", 8)).empty(); }));
+  screen.type("\x03");
+  screen.type("echo still-$((1+1))\n");
+  EXPECT_TRUE(screen.shows("still-2")) << screen.seen();  // the shell lives on
+  screen.type("exit\n");
+  EXPECT_NE(screen.finish(), -1);
+}
+
+KERNEL_TEST(KernelTerminal, ControlCEndsASimpleCommand) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, shell("echo ready; exec sleep 60")), workspace.options());
+  ASSERT_TRUE(screen.shows("ready"));
+  screen.type("\x03");
+  EXPECT_EQ(screen.finish(), 128 + SIGINT);
+  EXPECT_TRUE(screen.cooked());
+}
+
+KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, shell("echo ready; cat; echo over")), workspace.options());
+  ASSERT_TRUE(screen.shows("ready"));
+  EXPECT_TRUE(screen.becomes(false));  // raw while it runs
+  screen.type("\x1a");
+  ASSERT_TRUE(screen.stopped()) << screen.seen();
+  EXPECT_TRUE(screen.cooked());  // the caller's shell has its terminal back
+  screen.signal(SIGCONT);
+  EXPECT_TRUE(screen.becomes(false));
+  screen.type("again\n");
+  EXPECT_TRUE(screen.shows("again\r\nagain")) << screen.seen();  // the echo, then cat
+  screen.type("\x04");
+  EXPECT_TRUE(screen.shows("over"));
+  EXPECT_EQ(screen.finish(), 0);
+  EXPECT_TRUE(screen.cooked());
+}
+
+KERNEL_TEST(KernelTerminal, TheModeIsRestoredAfterEveryEnd) {
+  const Workspace workspace;
+  {
+    Screen screen(coop_run(workspace, shell("stty raw -echo; exit 3")), workspace.options());
+    EXPECT_EQ(screen.finish(), 3);
+    EXPECT_TRUE(screen.cooked()) << "after an exit";
+  }
+  for (const int number : {SIGTERM, SIGHUP}) {
+    Screen screen(coop_run(workspace, shell("echo ready; exec sleep 60")), workspace.options());
+    ASSERT_TRUE(screen.shows("ready"));
+    EXPECT_TRUE(screen.becomes(false));  // control: it was raw
+    screen.signal(number);
+    EXPECT_EQ(screen.finish(), 128 + number);
+    EXPECT_TRUE(screen.cooked()) << "after signal " << number;
+  }
+  {
+    Screen screen(coop_run(workspace, {"sleep", "60"}, {"--timeout", "300ms"}), workspace.options());
+    EXPECT_EQ(screen.finish(), 124);
+    EXPECT_TRUE(screen.cooked()) << "after a timeout";
+  }
+  {
+    Screen screen(coop_run(workspace, {"true"}, {"--ro", "/no/such"}), workspace.options());
+    EXPECT_EQ(screen.finish(), 125);
+    EXPECT_TRUE(screen.cooked()) << "after a failure";
+  }
+}
+
+KERNEL_TEST(KernelTerminal, MuchOutputArrivesWhole) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, shell("seq 20000; echo the-end")), workspace.options());
+  EXPECT_TRUE(screen.shows("the-end"));
+  EXPECT_EQ(screen.finish(), 0);
+  EXPECT_NE(screen.seen().find("\r\n9999\r\n10000\r\n"), std::string::npos);
+  EXPECT_EQ(static_cast<long>(std::ranges::count(screen.seen(), '\n')), 20001);
+}
+
+KERNEL_TEST(KernelTerminal, JobControlWorksInside) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, {"bash", "--norc", "-i"}), workspace.options());
+  screen.type("sleep 60\n");
+  EXPECT_TRUE(eventually([&] { return !processes_with(std::string("sleep\0" "60", 8)).empty(); }));
+  screen.type("\x1a");
+  EXPECT_TRUE(screen.shows("Stopped")) << screen.seen();  // bash inside, not coop
+  screen.type("kill %1; exit 5\n");
+  screen.type("exit 5\n");
+  EXPECT_EQ(screen.finish(), 5);
+}
+
+}  // namespace
+}  // namespace coop::tests

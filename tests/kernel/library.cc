@@ -1,0 +1,242 @@
+// libcoop from a C++ program: many threads, streams, signals, and no trace in the calling process.
+#include "coop/sandbox.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "kernel/support.h"
+
+namespace coop::tests {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Policy policy_of(const Workspace& workspace) { return Policy{.workspace = workspace.path()}; }
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+struct PipeEnds {
+  int read = -1;
+  int write = -1;
+  PipeEnds() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+    read = ends[0];
+    write = ends[1];
+  }
+  PipeEnds(const PipeEnds&) = delete;
+  PipeEnds& operator=(const PipeEnds&) = delete;
+  ~PipeEnds() {
+    ::close(read);
+    ::close(write);
+  }
+};
+
+std::string read_line(int fd) {
+  std::string line;
+  for (char c = 0; ::read(fd, &c, 1) == 1 && c != '\n';) line += c;
+  return line;
+}
+
+KERNEL_TEST(KernelLibrary, ExecTellsEverything) {
+  const Workspace workspace;
+  const Result<ExecOutput> done = exec(policy_of(workspace), "echo out; echo err >&2; exit 4");
+  ASSERT_TRUE(done.has_value()) << to_text(done.error());
+  EXPECT_EQ(done->exit_code, 4);
+  EXPECT_EQ(done->outcome, Outcome::exited);
+  EXPECT_EQ(done->standard_output, (Captured{"out\n", 4, false}));
+  EXPECT_EQ(done->standard_error, (Captured{"err\n", 4, false}));
+  EXPECT_EQ(done->quarantined, std::vector<Quarantined>{});
+}
+
+KERNEL_TEST(KernelLibrary, CommandsHaveTheirOwnEnvironmentAndDirectory) {
+  const Workspace workspace;
+  make_directories(workspace / "sub dir");
+  const Command command{.arguments = {"sh", "-c", "echo \"$A|$PWD|$1\"", "sh", "a b\n"}, .environment = {{"A", "1"}}, .directory = "/work/sub dir"};
+  const Result<ExecOutput> done = exec(policy_of(workspace), command);
+  ASSERT_TRUE(done.has_value()) << to_text(done.error());
+  EXPECT_EQ(done->standard_output.text, "1|/work/sub dir|a b\n\n");
+}
+
+KERNEL_TEST(KernelLibrary, ErrorsAreValues) {
+  const Workspace workspace;
+  EXPECT_EQ(exec(policy_of(workspace), Command{}).error().kind, Error::Kind::invalid);
+  EXPECT_EQ(spawn(policy_of(workspace), Command{}, {}).error().kind, Error::Kind::invalid);
+  const Result<ExecOutput> missing = exec(Policy{.workspace = "/no/such"}, "true");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_THAT(to_text(missing.error()), testing::HasSubstr("/no/such"));
+  EXPECT_FALSE(Pool::create(policy_of(workspace), 0).has_value());
+  EXPECT_FALSE(Pool::create(Policy{.workspace = "/no/such"}, 1).has_value());
+  const Result<ExecOutput> directory = exec(policy_of(workspace), Command{.arguments = {"true"}, .directory = "/no/such"});
+  EXPECT_TRUE(!directory || directory->exit_code != 0);
+}
+
+KERNEL_TEST(KernelLibrary, TimeoutsAndBounds) {
+  const Workspace workspace;
+  Policy policy = policy_of(workspace);
+  policy.limits.output_limit = 100;
+  const Result<ExecOutput> done = exec(policy, "seq 10000; sleep 60", milliseconds(700));
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->outcome, Outcome::timed_out);
+  EXPECT_EQ(done->exit_code, 124);
+  EXPECT_EQ(done->standard_output.total_bytes, 48894u);
+  EXPECT_TRUE(done->standard_output.truncated);
+  EXPECT_LT(done->usage.wall, seconds(20));
+}
+
+KERNEL_TEST(KernelLibrary, SpawnStreamsBothWays) {
+  const Workspace workspace;
+  PipeEnds to, from;
+  Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sh", "-c", "while read line; do echo \"got $line\"; done; exit 6"}}, Stdio{.input = to.read, .output = from.write});
+  ASSERT_TRUE(box.has_value()) << to_text(box.error());
+  for (const char* word : {"one\n", "two\n"}) {
+    ASSERT_EQ(::write(to.write, word, 4), 4);
+    EXPECT_EQ(read_line(from.read) + "\n", std::string("got ") + word);  // while it runs
+  }
+  ::close(to.write);
+  to.write = -1;
+  const Result<ExecOutput> done = box->wait(seconds(20));
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->exit_code, 6);
+  EXPECT_FALSE(box->wait().has_value());  // once is enough
+}
+
+KERNEL_TEST(KernelLibrary, SignalKillAndWait) {
+  const Workspace workspace;
+  PipeEnds from;
+  const Stdio stdio{.output = from.write};
+  Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sh", "-c", "trap 'echo caught; exit 3' USR1; echo ready; while :; do sleep 0.05; done"}}, stdio);
+  ASSERT_TRUE(box.has_value());
+  EXPECT_EQ(box->session().size(), 8u);
+  EXPECT_EQ(read_line(from.read), "ready");
+  EXPECT_TRUE(box->signal(SIGUSR1).has_value());
+  EXPECT_EQ(box->wait(seconds(20))->exit_code, 3);
+  EXPECT_EQ(read_line(from.read), "caught");
+
+  Result<Sandbox> other = spawn(policy_of(workspace), Command{.arguments = {"sh", "-c", "setsid sleep 60 & echo ready; sleep 60"}}, stdio);
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(read_line(from.read), "ready");
+  EXPECT_TRUE(other->kill().has_value());
+  pollfd dead{other->pidfd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&dead, 1, 10000), 1);
+  const Result<ExecOutput> done = other->wait();
+  EXPECT_EQ(done->outcome, Outcome::signalled);
+  EXPECT_EQ(done->exit_code, 137);
+
+  Result<Sandbox> slow = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
+  EXPECT_EQ(slow->wait(milliseconds(200))->outcome, Outcome::timed_out);
+}
+
+KERNEL_TEST(KernelLibrary, DestroyingTheHandleKills) {
+  const Workspace workspace;
+  const std::string marker = "86420." + std::to_string(::getpid());
+  {
+    const Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", marker}}, {});
+    ASSERT_TRUE(box.has_value());
+    EXPECT_TRUE(eventually([&] { return !processes_with(marker).empty(); }));
+  }
+  EXPECT_TRUE(all_gone(marker));
+}
+
+KERNEL_TEST(KernelLibrary, ManyThreadsAtOnce) {
+  const Workspace workspace;
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int round = 0; round < 20; ++round) {
+        const std::string word = std::to_string(thread) + "-" + std::to_string(round);
+        const Result<ExecOutput> done = exec(policy_of(workspace), Command{.arguments = {"echo", word}}, seconds(60));
+        if (done && done->exit_code == 0 && done->standard_output.text == word + "\n") ++good;
+        else ADD_FAILURE() << word << ": " << (done ? done->standard_error.text : to_text(done.error()));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 160);
+}
+
+KERNEL_TEST(KernelLibrary, FiftySandboxesAtOnce) {
+  const Workspace workspace;
+  const std::string marker = "97531." + std::to_string(::getpid());
+  std::vector<Sandbox> boxes;
+  for (int index = 0; index < 50; ++index) {
+    Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", marker}}, {});
+    ASSERT_TRUE(box.has_value()) << index << ": " << to_text(box.error());
+    boxes.push_back(std::move(*box));
+  }
+  EXPECT_TRUE(eventually([&] { return processes_with(marker).size() >= 50; })) << processes_with(marker).size();
+  std::set<std::string> sessions;
+  for (Sandbox& box : boxes) sessions.insert(box.session());
+  EXPECT_EQ(sessions.size(), 50u);
+  boxes.clear();
+  EXPECT_TRUE(all_gone(marker));
+}
+
+std::atomic<int> child_signals = 0;
+
+KERNEL_TEST(KernelLibrary, TheCallersChildrenAndSignalsAreItsOwn) {
+  const Workspace workspace;
+  struct sigaction counting{};
+  struct sigaction before{};
+  counting.sa_handler = [](int) { ++child_signals; };
+  ASSERT_EQ(::sigaction(SIGCHLD, &counting, &before), 0);
+  child_signals = 0;
+  {
+    Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
+    ASSERT_TRUE(box.has_value());
+    // A program's own wait() loop must not find, or take, our processes.
+    errno = 0;
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+  EXPECT_TRUE(exec(policy_of(workspace), "true").has_value());
+  EXPECT_EQ(child_signals, 0);
+  ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+KERNEL_TEST(KernelLibrary, TheCallersStateIsUntouched) {
+  const Workspace workspace;
+  const auto state = [] {
+    return std::filesystem::current_path().string() + read_file("/proc/self/limits") + read_file("/proc/self/mountinfo") +
+           std::to_string(::getpgrp()) + run_bare({"sh", "-c", "grep -E 'Sig|Uid|Seccomp|NoNewPrivs|Cap' /proc/$PPID/status"}).out;
+  };
+  const std::string before = state();
+  EXPECT_TRUE(exec(policy_of(workspace), "true").has_value());
+  EXPECT_EQ(state(), before);
+}
+
+KERNEL_TEST(KernelLibrary, NoDescriptorLeaks) {
+  const Workspace workspace;
+  EXPECT_TRUE(exec(policy_of(workspace), "true").has_value());
+  const std::size_t before = open_descriptors();
+  for (int round = 0; round < 10; ++round) {
+    EXPECT_TRUE(exec(policy_of(workspace), "true").has_value());
+    EXPECT_TRUE(exec(policy_of(workspace), Command{.arguments = {"no-such-program"}}).has_value());
+    EXPECT_FALSE(exec(Policy{.workspace = "/no/such"}, "true").has_value());
+    Policy wrong = policy_of(workspace);
+    wrong.rules = {PathRule{.kind = RuleKind::read_only, .path = "/no/such"}};
+    EXPECT_FALSE(exec(wrong, "true").has_value());
+    Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+KERNEL_TEST(KernelLibrary, DescriptorsOfTheCallerDoNotShowInside) {
+  const Workspace workspace;
+  const int secret = ::open("/etc/passwd", O_RDONLY);  // on purpose without O_CLOEXEC
+  const Result<ExecOutput> done = exec(policy_of(workspace), "ls /proc/self/fd | wc -l");
+  ::close(secret);
+  EXPECT_EQ(done->standard_output.text, "4\n");  // 0, 1, 2 and ls's own
+}
+
+}  // namespace
+}  // namespace coop::tests

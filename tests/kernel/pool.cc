@@ -1,0 +1,137 @@
+// Prepared sandboxes: the same promises, one command each.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "coop/sandbox.h"
+#include "kernel/support.h"
+
+namespace coop::tests {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Pool must_make(const Workspace& workspace, std::size_t size, Policy policy = {}) {
+  policy.workspace = workspace.path();
+  Result<Pool> pool = Pool::create(policy, size);
+  if (!pool) ADD_FAILURE() << to_text(pool.error());
+  return std::move(*pool);
+}
+
+KERNEL_TEST(KernelPool, RunsCommandsWithTheirOwnWordsVariablesAndDirectory) {
+  const Workspace workspace;
+  make_directories(workspace / "sub");
+  Pool pool = must_make(workspace, 2);
+  const Command command{.arguments = {"sh", "-c", "echo \"$A $PWD $1 $HOME\"; echo err >&2; exit 5", "sh", "a  b"}, .environment = {{"A", "x=y"}}, .directory = "/work/sub"};
+  for (int round = 0; round < 5; ++round) {
+    const Result<ExecOutput> done = pool.exec(command);
+    ASSERT_TRUE(done.has_value()) << to_text(done.error());
+    EXPECT_EQ(done->exit_code, 5);
+    EXPECT_EQ(done->standard_output.text, "x=y /work/sub a  b /work\n");
+    EXPECT_EQ(done->standard_error.text, "err\n");
+  }
+}
+
+KERNEL_TEST(KernelPool, EachCommandHasAFreshSandbox) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 3);
+  std::set<std::string> sessions;
+  for (int round = 0; round < 6; ++round) {
+    const Result<ExecOutput> done = pool.exec({.arguments = {"sh", "-c", "ls -A /tmp; touch /tmp/left; echo $COOP_SESSION"}});
+    ASSERT_TRUE(done.has_value());
+    EXPECT_EQ(done->standard_output.text.size(), 9u) << done->standard_output.text;  // nothing was in /tmp
+    sessions.insert(done->standard_output.text);
+  }
+  EXPECT_EQ(sessions.size(), 6u);
+}
+
+KERNEL_TEST(KernelPool, FailuresTimeoutsAndMissingPrograms) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 2);
+  EXPECT_EQ(pool.exec({.arguments = {"no-such-program"}})->outcome, Outcome::not_found);
+  EXPECT_EQ(pool.exec({.arguments = {"/"}})->exit_code, 126);
+  EXPECT_EQ(pool.exec({.arguments = {"sh", "-c", "kill -9 $$"}})->exit_code, 137);
+  EXPECT_EQ(pool.exec({.arguments = {"sleep", "60"}}, milliseconds(300))->outcome, Outcome::timed_out);
+  EXPECT_FALSE(pool.exec({}).has_value());
+  EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
+}
+
+KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  Result<Sandbox> box = pool.spawn({.arguments = {"sh", "-c", "echo streamed; cat"}}, Stdio{.output = ends[1]});
+  ASSERT_TRUE(box.has_value()) << to_text(box.error());
+  EXPECT_EQ(box->wait(seconds(20))->exit_code, 0);  // its input is /dev/null
+  ::close(ends[1]);
+  char buffer[64];
+  EXPECT_EQ(::read(ends[0], buffer, sizeof buffer), 9);
+  EXPECT_EQ(::read(ends[0], buffer, sizeof buffer), 0);  // nobody else holds it
+  ::close(ends[0]);
+}
+
+KERNEL_TEST(KernelPool, ALargeCommandLineFits) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  Command command{.arguments = {"sh", "-c", "echo $# ${#1} ${#BIG}", "sh"}, .environment = {{"BIG", std::string(100000, 'e')}}};
+  for (int index = 0; index < 500; ++index) command.arguments.push_back(std::string(200, 'a'));
+  const Result<ExecOutput> done = pool.exec(command);
+  ASSERT_TRUE(done.has_value()) << to_text(done.error());
+  EXPECT_EQ(done->standard_output.text, "500 200 100000\n");
+}
+
+KERNEL_TEST(KernelPool, ManyThreadsShareOne) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 4);
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int round = 0; round < 10; ++round) {
+        const std::string word = std::to_string(thread) + "-" + std::to_string(round);
+        const Result<ExecOutput> done = pool.exec({.arguments = {"echo", word}}, seconds(60));
+        if (done && done->standard_output.text == word + "\n") ++good;
+        else ADD_FAILURE() << word << ": " << (done ? done->standard_error.text : to_text(done.error()));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 80);
+}
+
+KERNEL_TEST(KernelPool, WhatOneCommandMadeIsGuardedForTheNext) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  const Result<ExecOutput> first = pool.exec({.arguments = {"sh", "-c", "echo evil > .envrc"}});
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->quarantined.size(), 1u);
+  EXPECT_FALSE(exists(workspace / ".envrc"));
+}
+
+KERNEL_TEST(KernelPool, NothingIsLeftWhenItGoes) {
+  const Workspace workspace;
+  const auto descriptors = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  must_make(workspace, 1);
+  const auto before = descriptors();
+  for (int round = 0; round < 10; ++round) {
+    Pool pool = must_make(workspace, 4);
+    if (round % 2 == 0) {
+      EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
+    }
+  }
+  EXPECT_EQ(descriptors(), before);
+}
+
+KERNEL_TEST(KernelPool, FillsItselfUp) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 3);
+  EXPECT_TRUE(eventually([&] { return pool.ready() == 3; }));
+  EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
+  EXPECT_TRUE(eventually([&] { return pool.ready() == 3; }));
+}
+
+}  // namespace
+}  // namespace coop::tests
