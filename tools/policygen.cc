@@ -37,7 +37,8 @@ std::vector<Line> read(const std::string& file, std::size_t columns) {
     if (line.reason.starts_with(':')) {
       const std::size_t end = line.reason.find_first_of(" \t");
       line.words.push_back(line.reason.substr(1, end - 1));
-      line.reason.erase(0, end == std::string::npos ? end : line.reason.find_first_not_of(" \t", end));
+      line.reason.erase(0,
+                        end == std::string::npos ? end : line.reason.find_first_not_of(" \t", end));
     } else {
       line.words.emplace_back();
     }

@@ -29,7 +29,7 @@ enum class PathKind : std::uint8_t { missing, file, directory, symlink, socket, 
 
 // What a path of the host is. `canonical` has no symlink in it (empty when missing).
 struct PathFact {
-  PathKind kind = PathKind::missing;  // of the path itself, not of what a symlink leads to
+  PathKind kind = PathKind::missing;         // of the path itself, not of what a symlink leads to
   PathKind target_kind = PathKind::missing;  // of what it leads to
   Path canonical{};
   std::string link{};       // a symlink's text
@@ -54,7 +54,7 @@ enum class CgroupKind : std::uint8_t { none, v1, v2 };
 struct CgroupFacts {
   CgroupKind kind = CgroupKind::none;
   std::map<std::string, Path> directories{};  // "memory" → "/sys/fs/cgroup/memory/user"
-  Path unified{};      // a writable v2 directory (also on hybrid hosts); empty when there is none
+  Path unified{};  // a writable v2 directory (also on hybrid hosts); empty when there is none
   std::string reason{};
   bool operator==(const CgroupFacts&) const = default;
 };
@@ -75,7 +75,7 @@ struct GuardedPath {
   // like the rest where it exists, and no reason for quarantine where it appears.
   bool harmless = false;
   std::string link{};  // a symlink's text; empty for all else. It cannot be a mount point.
-  Path through{};      // the guarded symlink that leads to this path, which has no guarded name itself
+  Path through{};  // the guarded symlink that leads to this path, which has no guarded name itself
   bool operator==(const GuardedPath&) const = default;
 };
 
@@ -85,7 +85,7 @@ struct WorkspaceFacts {
   // Git directories outside the workspace that it belongs to (a linked worktree's or submodule's
   // repository), proven by a pointer back to this workspace; git needs to write there.
   std::vector<Path> outside_git{};
-  bool complete = true;  // false: something could not be looked at, or there was too much of it
+  bool complete = true;      // false: something could not be looked at, or there was too much of it
   std::int64_t started = 0;  // when the look began, in nanoseconds of the clock that stamps files
   bool operator==(const WorkspaceFacts&) const = default;
 };
@@ -99,7 +99,7 @@ struct HostFacts {
   std::string user{};
   Path home{};
   Path working_directory{};
-  Path state_directory{};                       // coop's own; never visible inside
+  Path state_directory{};  // coop's own; never visible inside
   std::map<std::string, std::string> environment{};
 
   // Namespaces by name: user mount pid net ipc uts cgroup time.

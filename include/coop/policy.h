@@ -43,7 +43,7 @@ struct Limits {
   std::uint64_t tmp_size = std::uint64_t{512} << 20;
   std::uint64_t tmp_inodes = 65536;
   std::optional<std::uint64_t> open_files{};
-  std::optional<std::uint64_t> file_size{};   // bytes, one file
+  std::optional<std::uint64_t> file_size{};  // bytes, one file
   std::optional<std::chrono::milliseconds> timeout{};
   std::uint64_t output_limit = std::uint64_t{1} << 20;  // captured bytes of each stream
   bool operator==(const Limits&) const = default;
@@ -54,14 +54,14 @@ struct Policy {
   View view = View::minimal;
   Path workspace{};  // on the host, canonical
   Access workspace_access = Access::read_write;
-  std::vector<PathRule> rules{};            // in the order written: later wins over earlier
+  std::vector<PathRule> rules{};             // in the order written: later wins over earlier
   std::vector<std::string> allow_guarded{};  // guard names switched off, see policies/guards.txt
   Identity identity = Identity::self;
   NetworkMode network = NetworkMode::none;
   Debugging debugging = Debugging::allowed;
   std::optional<std::int64_t> time_offset{};  // seconds added to the monotonic and boot clocks
-  std::string hostname{};                    // instead of coop-<id>
-  std::optional<Path> directory{};           // working directory inside; default: the workspace
+  std::string hostname{};                     // instead of coop-<id>
+  std::optional<Path> directory{};            // working directory inside; default: the workspace
   std::map<std::string, std::string> set_environment{};
   std::vector<std::string> pass_environment{};
   std::map<Mechanism, Need> needs{};

@@ -25,13 +25,13 @@
 namespace coop {
 
 enum class Outcome : std::uint8_t {
-  exited,         // by itself; exit_code is its own
-  signalled,      // killed by a signal; exit_code is 128 + signal
-  timed_out,      // killed by us; exit_code is 124
-  out_of_memory,  // killed by the memory limit; exit_code is 137
-  violation,      // killed by the system call filter; exit_code is 159
-  not_found,      // the program does not exist inside; exit_code is 127
-  not_executable, // it exists and cannot be run; exit_code is 126
+  exited,          // by itself; exit_code is its own
+  signalled,       // killed by a signal; exit_code is 128 + signal
+  timed_out,       // killed by us; exit_code is 124
+  out_of_memory,   // killed by the memory limit; exit_code is 137
+  violation,       // killed by the system call filter; exit_code is 159
+  not_found,       // the program does not exist inside; exit_code is 127
+  not_executable,  // it exists and cannot be run; exit_code is 126
 };
 std::string_view to_text(Outcome outcome);
 

@@ -1,7 +1,7 @@
 #include "base/quantity.h"
 
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 namespace coop {
 
@@ -9,7 +9,8 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;  // products of a size and its unit do not fit in 64
 
-constexpr std::string_view kSizeHint = "write a number with an optional unit: 512, 64k, 100m, 2g, 1t";
+constexpr std::string_view kSizeHint =
+    "write a number with an optional unit: 512, 64k, 100m, 2g, 1t";
 constexpr std::string_view kDurationHint = "write a duration like 250ms, 30s, 2m or 1h30m";
 
 std::string lower(std::string_view text) {
@@ -31,7 +32,8 @@ bool take_milli(std::string_view& text, std::uint64_t& milli) {
   std::size_t digits = 0;
   while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
     if (++digits > 3) return false;
-    if (__builtin_add_overflow(milli, static_cast<std::uint64_t>(text.front() - '0') * place, &milli))
+    if (__builtin_add_overflow(milli, static_cast<std::uint64_t>(text.front() - '0') * place,
+                               &milli))
       return false;
     place /= 10;
     text.remove_prefix(1);
@@ -56,9 +58,11 @@ Result<std::uint64_t> parse_size(std::string_view text) {
   const std::string lowered = lower(text);
   std::string_view rest = lowered;
   std::uint64_t milli = 0;
-  if (!take_milli(rest, milli)) return invalid("size", "\"" + std::string(text) + "\" is not a size", kSizeHint);
+  if (!take_milli(rest, milli))
+    return invalid("size", "\"" + std::string(text) + "\" is not a size", kSizeHint);
   const int shift = shift_of(rest);
-  if (shift < 0) return invalid("size", "\"" + std::string(text) + "\" has an unknown unit", kSizeHint);
+  if (shift < 0)
+    return invalid("size", "\"" + std::string(text) + "\" has an unknown unit", kSizeHint);
   const Wide bytes = (static_cast<Wide>(milli) << shift) / 1000;
   if (bytes > static_cast<Wide>(INT64_MAX))
     return invalid("size", "\"" + std::string(text) + "\" is larger than any machine", kSizeHint);
@@ -75,7 +79,7 @@ Result<std::uint64_t> parse_count(std::string_view text) {
 
 Result<std::int64_t> parse_signed(std::string_view text) {
   std::int64_t value = 0;
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty())
     return invalid("number", "\"" + std::string(text) + "\" is not a whole number");
@@ -133,7 +137,8 @@ std::string format_size(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   std::size_t unit = 0;
   while (unit + 1 < kUnits.size() && bytes >> (10 * (unit + 2)) != 0) ++unit;
-  const auto tenths = static_cast<std::uint64_t>((static_cast<Wide>(bytes) * 10) >> (10 * (unit + 1)));
+  const auto tenths =
+      static_cast<std::uint64_t>((static_cast<Wide>(bytes) * 10) >> (10 * (unit + 1)));
   std::string text = std::to_string(tenths / 10);
   if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);
   return text + " " + kUnits[unit] + "iB";

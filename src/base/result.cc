@@ -17,8 +17,12 @@ std::unexpected<Error> system_error(std::string_view operation, std::string_view
 
 std::unexpected<Error> invalid(std::string_view operation, std::string_view subject,
                                std::string_view hint) {
-  return std::unexpected(Error{
-      Error::Kind::invalid, 0, std::string(operation), std::string(subject), {}, std::string(hint)});
+  return std::unexpected(Error{Error::Kind::invalid,
+                               0,
+                               std::string(operation),
+                               std::string(subject),
+                               {},
+                               std::string(hint)});
 }
 
 std::unexpected<Error> unsupported(std::string_view operation, std::string_view subject,

@@ -48,9 +48,9 @@ T take(Result<T>&& result) {
 }  // namespace coop
 
 // Stands alone: `T x = TRY(f());` or `TRY(g());`. See STYLE.md 2 for why never inside braces.
-#define TRY(expression)                                                       \
-  __extension__({                                                             \
-    auto try_result = (expression);                                           \
-    if (!try_result) return std::unexpected(std::move(try_result).error());   \
-    ::coop::detail::take(std::move(try_result));                              \
+#define TRY(expression)                                                     \
+  __extension__({                                                           \
+    auto try_result = (expression);                                         \
+    if (!try_result) return std::unexpected(std::move(try_result).error()); \
+    ::coop::detail::take(std::move(try_result));                            \
   })

@@ -18,8 +18,8 @@ namespace coop::child {
 
 namespace {
 
-constexpr int kErrnoPermission = 1;   // EPERM
-constexpr int kErrnoInvalid = 22;     // EINVAL
+constexpr int kErrnoPermission = 1;  // EPERM
+constexpr int kErrnoInvalid = 22;    // EINVAL
 constexpr int kErrnoNotSupported = 95;
 
 std::size_t length_of(const char* text) noexcept {
@@ -104,8 +104,7 @@ int drop_capabilities(std::uint64_t last) noexcept {
 
 int landlock_create(State& state, const Instruction& instruction) noexcept {
   const abi::LandlockRulesetAttr attributes{instruction.first, 0, instruction.second};
-  const long ruleset =
-      raw::call(SYS_landlock_create_ruleset, &attributes, instruction.third, 0);
+  const long ruleset = raw::call(SYS_landlock_create_ruleset, &attributes, instruction.third, 0);
   state.ruleset = static_cast<int>(ruleset);
   return error_of(ruleset);
 }
@@ -113,9 +112,10 @@ int landlock_create(State& state, const Instruction& instruction) noexcept {
 int landlock_allow(State& state, const Instruction& instruction) noexcept {
   const ScopedFd place(raw::call(SYS_openat, AT_FDCWD, instruction.path, O_PATH | O_CLOEXEC, 0));
   if (place.failed()) return place.error();
-  const abi::LandlockPathBeneathAttr rule{instruction.first, static_cast<std::int32_t>(place.get())};
-  return error_of(raw::call(SYS_landlock_add_rule, state.ruleset,
-                            abi::kLandlockRulePathBeneath, &rule, 0));
+  const abi::LandlockPathBeneathAttr rule{instruction.first,
+                                          static_cast<std::int32_t>(place.get())};
+  return error_of(
+      raw::call(SYS_landlock_add_rule, state.ruleset, abi::kLandlockRulePathBeneath, &rule, 0));
 }
 
 int landlock_restrict(State& state) noexcept {
@@ -161,8 +161,7 @@ int apply_confinement(State& state, const Instruction& instruction) noexcept {
     case Operation::unshare: return error_of(raw::call(SYS_unshare, instruction.first));
     case Operation::raise_loopback: return raise_loopback();
     case Operation::set_hostname:
-      return error_of(
-          raw::call(SYS_sethostname, instruction.text, length_of(instruction.text)));
+      return error_of(raw::call(SYS_sethostname, instruction.text, length_of(instruction.text)));
     case Operation::change_directory: return error_of(raw::call(SYS_chdir, instruction.path));
     case Operation::limit: return limit(instruction);
     case Operation::open_terminal: return open_terminal(state, instruction);

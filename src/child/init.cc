@@ -59,7 +59,8 @@ bool reap(const State& state, long workload) noexcept {
 // False when the supervisor is gone.
 bool obey(const State& state, long workload) noexcept {
   SignalRequest request;
-  const long size = raw::call(SYS_recvfrom, state.control, &request, sizeof request, 0, nullptr, nullptr);
+  const long size =
+      raw::call(SYS_recvfrom, state.control, &request, sizeof request, 0, nullptr, nullptr);
   if (size <= 0) return false;
   if (size != sizeof request) return true;
   switch (request.recipients) {
@@ -87,9 +88,8 @@ bool obey(const State& state, long workload) noexcept {
   if (program.die_with_parent) raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   const long workload = signals < 0 ? signals : fork_workload(program);
   if (workload < 0) {
-    send_report(state.control, Report{.event = Event::failed,
-                                      .step = kForkStep,
-                                      .error = error_of(workload)});
+    send_report(state.control,
+                Report{.event = Event::failed, .step = kForkStep, .error = error_of(workload)});
     leave();
   }
   if (workload == 0) become_workload(program, state);

@@ -27,8 +27,8 @@ int set_attributes(long tree, std::uint64_t attributes) noexcept {
   mount_attr wanted{};
   wanted.attr_set = attributes;
   wanted.propagation = MS_PRIVATE;
-  return error_of(raw::call(SYS_mount_setattr, tree, "", kEmptyPath | kRecursive, &wanted,
-                            sizeof wanted));
+  return error_of(
+      raw::call(SYS_mount_setattr, tree, "", kEmptyPath | kRecursive, &wanted, sizeof wanted));
 }
 
 long clone_tree(long source) noexcept {
@@ -62,7 +62,8 @@ long new_filesystem(const char* type, const char* options, std::uint64_t attribu
     while (*option != '\0') ++option;
     ++option;
   }
-  const long created = raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
+  const long created =
+      raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
   if (created < 0) return created;
   return raw::call(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes);
 }
@@ -89,8 +90,8 @@ int root_host(State& state) noexcept {
 int stage_masks(State& state, const char* where) noexcept {
   const ScopedFd target(open_inside(state, where, O_PATH | O_DIRECTORY));
   if (target.failed()) return target.error();
-  const ScopedFd tree(new_filesystem("tmpfs", "size=4096\0nr_inodes=4\0mode=0755\0", MOUNT_ATTR_NOSUID |
-                                         MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+  const ScopedFd tree(new_filesystem("tmpfs", "size=4096\0nr_inodes=4\0mode=0755\0",
+                                     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
   if (tree.failed()) return tree.error();
   if (const int error = attach(tree.get(), target.get())) return error;
   if (const long result = raw::call(SYS_mkdirat, tree.get(), "d", 0555); result < 0)

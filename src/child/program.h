@@ -8,15 +8,15 @@
 namespace coop::child {
 
 enum class Operation : std::uint8_t {
-  await_parent,    // until the supervisor has put us into our control groups
+  await_parent,  // until the supervisor has put us into our control groups
   // identity and machine
-  set_dumpable,    // first: 0 or 1
-  write_file,      // path (of the host), text; nothing is created
-  unshare,         // first: namespaces for the children to come
+  set_dumpable,  // first: 0 or 1
+  write_file,    // path (of the host), text; nothing is created
+  unshare,       // first: namespaces for the children to come
   raise_loopback,
-  set_hostname,    // text
+  set_hostname,  // text
   // the new root, built on top of "/" where absolute paths do not see it
-  root_tmpfs,      // text: "size=…" etc. as "key=value\0key=value\0\0"
+  root_tmpfs,  // text: "size=…" etc. as "key=value\0key=value\0\0"
   root_host,
   stage_masks,     // an empty directory and an unreadable file to hide things with; path: where
   make_directory,  // path inside, first: mode
@@ -31,19 +31,19 @@ enum class Operation : std::uint8_t {
   seal,            // path inside: that mount alone becomes read-only
   enter_root,
   // confinement
-  change_directory,  // path inside
-  limit,             // first: resource, second: value (both soft and hard, capped by the hard one)
-  open_terminal,     // first: rows, second: columns
-  drop_capabilities, // first: highest capability of this kernel
+  change_directory,   // path inside
+  limit,              // first: resource, second: value (both soft and hard, capped by the hard one)
+  open_terminal,      // first: rows, second: columns
+  drop_capabilities,  // first: highest capability of this kernel
   no_new_privileges,
-  landlock_create,   // first: handled, second: scoped, third: size of the attribute struct
-  landlock_allow,    // path inside, first: rights
+  landlock_create,  // first: handled, second: scoped, third: size of the attribute struct
+  landlock_allow,   // path inside, first: rights
   landlock_restrict,
-  seccomp,           // data: sock_filter array, first: its length
+  seccomp,  // data: sock_filter array, first: its length
   // checks
   verify_capabilities,
   verify_no_new_privileges,
-  verify_root,      // "/" must refuse a new entry
+  verify_root,  // "/" must refuse a new entry
   verify_seccomp,
 };
 
@@ -70,14 +70,14 @@ struct Workload {
 struct Program {
   const Instruction* instructions = nullptr;
   std::uint32_t count = 0;
-  int control = -1;             // SOCK_SEQPACKET: reports out, requests in; its end means "die"
-  int request = -1;             // pool: where the workload waits for its ExecRequest, or -1
-  const int* keep = nullptr;    // descriptors not to close, ascending
+  int control = -1;           // SOCK_SEQPACKET: reports out, requests in; its end means "die"
+  int request = -1;           // pool: where the workload waits for its ExecRequest, or -1
+  const int* keep = nullptr;  // descriptors not to close, ascending
   std::uint32_t keep_count = 0;
   std::uint64_t signal_mask = 0;  // of the workload
   char* command_line = nullptr;   // the supervisor's own, as /proc/1/cmdline would show it inside
   std::uint64_t command_line_size = 0;
-  bool die_with_parent = false;   // only when the cloning thread lives as long as its process
+  bool die_with_parent = false;  // only when the cloning thread lives as long as its process
   Workload workload{};
 };
 
@@ -121,7 +121,7 @@ inline constexpr std::uint32_t kForkStep = 0xffffffff;
 struct ExecRequest {
   std::uint64_t size = 0;
   std::uint32_t words = 0;
-  std::uint32_t arguments_at = 0;    // index of the first argument's word
+  std::uint32_t arguments_at = 0;  // index of the first argument's word
   std::uint32_t environment_at = 0;
   std::uint32_t directory_at = 0;
 };

@@ -15,9 +15,9 @@ struct State {
   int root = -1;            // the new root, before and after it was entered
   int mask_directory = -1;  // O_PATH of the staged masks
   int mask_file = -1;
-  int terminal = -1;        // the pty's other end, for the workload
-  int ruleset = -1;         // Landlock, between create and restrict
-  int parent = -1;          // the directory the last new entry went into,
+  int terminal = -1;                  // the pty's other end, for the workload
+  int ruleset = -1;                   // Landlock, between create and restrict
+  int parent = -1;                    // the directory the last new entry went into,
   const char* parent_path = nullptr;  // as its path began; many entries share one
   std::size_t parent_length = 0;
   int control = -1;

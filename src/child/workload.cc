@@ -9,14 +9,20 @@ namespace coop::child {
 
 namespace {
 
-constexpr int kErrnoNotFound = 2;      // ENOENT
-constexpr int kErrnoNotPermitted = 13; // EACCES
-constexpr int kErrnoNotDirectory = 20; // ENOTDIR
-constexpr int kErrnoProtocol = 71;     // EPROTO
+constexpr int kErrnoNotFound = 2;       // ENOENT
+constexpr int kErrnoNotPermitted = 13;  // EACCES
+constexpr int kErrnoNotDirectory = 20;  // ENOTDIR
+constexpr int kErrnoProtocol = 71;      // EPROTO
 
 [[noreturn]] void fail(const State& state, int error) noexcept {
   send_report(state.control, Report{.event = Event::exec_failed, .error = error});
   for (;;) raw::call(SYS_exit_group, 127);
+}
+
+// A copy numbered 3 or above. dup3 refuses to copy a descriptor onto itself, so what is to become
+// 0, 1 or 2 must not lie there.
+long above_stdio(long fd) noexcept {
+  return fd < 0 ? fd : raw::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
 }
 
 // Moves the three descriptors to 0, 1 and 2. They may overlap with those numbers in any order, so
@@ -24,9 +30,9 @@ constexpr int kErrnoProtocol = 71;     // EPROTO
 int place_stdio(const int (&stdio)[3]) noexcept {
   long moved[3];
   for (int index = 0; index < 3; ++index) {
-    moved[index] = stdio[index] < 0
-                       ? raw::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0)
-                       : raw::call(SYS_fcntl, stdio[index], F_DUPFD_CLOEXEC, 3);
+    moved[index] = above_stdio(
+        stdio[index] < 0 ? raw::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0)
+                         : stdio[index]);
     if (moved[index] < 0) return error_of(moved[index]);
   }
   for (int index = 0; index < 3; ++index)
@@ -56,8 +62,8 @@ int take_terminal(int terminal) noexcept {
 int execute(const Workload& workload) noexcept {
   int error = kErrnoNotFound;
   for (const char* const* candidate = workload.candidates; *candidate != nullptr; ++candidate) {
-    const int now = error_of(
-        raw::call(SYS_execve, *candidate, workload.arguments, workload.environment));
+    const int now =
+        error_of(raw::call(SYS_execve, *candidate, workload.arguments, workload.environment));
     if (now == kErrnoNotPermitted) error = now;
     if (now != kErrnoNotFound && now != kErrnoNotDirectory && now != kErrnoNotPermitted) return now;
   }
@@ -78,13 +84,12 @@ int receive(int request_socket, Workload& workload) noexcept {
   const long size = raw::call(SYS_recvmsg, request_socket, &message, MSG_CMSG_CLOEXEC);
   if (size < 0) return error_of(size);
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (size != sizeof request || header == nullptr ||
-      header->cmsg_len != CMSG_LEN(4 * sizeof(int)))
+  if (size != sizeof request || header == nullptr || header->cmsg_len != CMSG_LEN(4 * sizeof(int)))
     return kErrnoProtocol;
   const int* received = reinterpret_cast<const int*>(CMSG_DATA(header));
   for (int index = 0; index < 3; ++index) workload.stdio[index] = received[index + 1];
-  const long mapped = raw::call(SYS_mmap, nullptr, request.size, PROT_READ | PROT_WRITE, MAP_PRIVATE,
-                                received[0], 0);
+  const long mapped = raw::call(SYS_mmap, nullptr, request.size, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE, received[0], 0);
   if (mapped < 0 && mapped > -4096) return error_of(mapped);
   auto* words = reinterpret_cast<std::uint64_t*>(mapped);
   for (std::uint32_t index = 0; index < request.words; ++index)

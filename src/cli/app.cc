@@ -16,10 +16,8 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"run", command_run},
-    Command{"plan", command_plan},
-    Command{"status", command_status},
-    Command{"completion", command_completion},
+    Command{"run", command_run},       Command{"plan", command_plan},
+    Command{"status", command_status}, Command{"completion", command_completion},
     Command{"man", command_man},
 };
 
@@ -49,7 +47,8 @@ Result<int> dispatch(Arguments arguments) {
     return command_status(arguments.subspan(2));
   for (const Command& command : kCommands)
     if (command.name == name) return command.run(arguments.subspan(1));
-  return invalid("unknown command", name, "see `coop --help`; to run it in a sandbox: coop run -- " + name);
+  return invalid("unknown command", name,
+                 "see `coop --help`; to run it in a sandbox: coop run -- " + name);
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ std::string choices_of(const Flag& flag) {
     for (const policy::CacheEntry& cache : policy::caches()) names.insert(cache.name);
   else if (flag.choices == "@guard")
     for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
-  else
-    return std::string(flag.choices);
+  else return std::string(flag.choices);
   std::string text;
   for (const std::string_view name : names) text += (text.empty() ? "" : " ") + std::string(name);
   return text;
@@ -23,7 +22,8 @@ std::string choices_of(const Flag& flag) {
 
 std::string all_flags() {
   std::string names;
-  for (const Flag& flag : flags()) names += std::string(names.empty() ? "" : " ") + std::string(flag.name);
+  for (const Flag& flag : flags())
+    names += std::string(names.empty() ? "" : " ") + std::string(flag.name);
   return names;
 }
 
@@ -40,13 +40,15 @@ std::string bash() {
       "    fi\n"
       "  done\n"
       "  case $previous in\n"
-      "    coop) COMPREPLY=($(compgen -W 'run plan status completion man --help --version' -- \"$current\")); return ;;\n"
+      "    coop) COMPREPLY=($(compgen -W 'run plan status completion man --help --version' -- "
+      "\"$current\")); return ;;\n"
       "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$current\")); return ;;\n"
       "    status) COMPREPLY=($(compgen -W '--json --help' -- \"$current\")); return ;;\n";
   for (const Flag& flag : flags()) {
     if (flag.choices.empty()) continue;
     const std::string what = flag.choices == "@path" ? "-f" : "-W '" + choices_of(flag) + "'";
-    text += "    " + std::string(flag.name) + ") COMPREPLY=($(compgen " + what + " -- \"$current\")); return ;;\n";
+    text += "    " + std::string(flag.name) + ") COMPREPLY=($(compgen " + what +
+            " -- \"$current\")); return ;;\n";
   }
   return text + "  esac\n  COMPREPLY=($(compgen -W '" + all_flags() +
          " --' -- \"$current\"))\n}\ncomplete -o filenames -F _coop coop\n";
@@ -63,10 +65,12 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 std::string zsh() {
-  std::string text = "#compdef coop\n# made by `coop completion zsh`\n_coop() {\n"
-                     "  if (( CURRENT == 2 )); then compadd run plan status completion man; return; fi\n"
-                     "  case $words[2] in completion) compadd bash zsh fish; return ;; status) compadd -- --json; return ;; esac\n"
-                     "  _arguments -S \\\n";
+  std::string text =
+      "#compdef coop\n# made by `coop completion zsh`\n_coop() {\n"
+      "  if (( CURRENT == 2 )); then compadd run plan status completion man; return; fi\n"
+      "  case $words[2] in completion) compadd bash zsh fish; return ;; status) compadd -- --json; "
+      "return ;; esac\n"
+      "  _arguments -S \\\n";
   for (const Flag& flag : flags()) {
     std::string help(flag.help);
     std::erase(help, '\'');
@@ -82,14 +86,16 @@ std::string zsh() {
 }
 
 std::string fish() {
-  std::string text = "# made by `coop completion fish`\n"
-                     "complete -c coop -n __fish_use_subcommand -f -a 'run plan status completion man'\n"
-                     "complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
-                     "complete -c coop -n '__fish_seen_subcommand_from status' -f -l json\n";
+  std::string text =
+      "# made by `coop completion fish`\n"
+      "complete -c coop -n __fish_use_subcommand -f -a 'run plan status completion man'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from status' -f -l json\n";
   for (const Flag& flag : flags()) {
     std::string help(flag.help);
     std::erase(help, '\'');
-    text += "complete -c coop -n '__fish_seen_subcommand_from run plan' -l " + std::string(flag.name.substr(2));
+    text += "complete -c coop -n '__fish_seen_subcommand_from run plan' -l " +
+            std::string(flag.name.substr(2));
     if (!flag.value.empty()) text += flag.choices == "@path" ? " -r -F" : " -x";
     if (!flag.choices.empty() && flag.choices != "@path") text += " -a '" + choices_of(flag) + "'";
     text += " -d '" + help + "'\n";
@@ -104,8 +110,12 @@ Result<int> command_completion(Arguments arguments) {
   if (shell == "bash") print(bash());
   else if (shell == "zsh") print(zsh());
   else if (shell == "fish") print(fish());
-  else if (shell == "--help" || shell == "-h") print("usage: coop completion bash|zsh|fish\n\nexample: source <(coop completion bash)\n");
-  else return invalid("completion", shell.empty() ? "no shell is named" : "\"" + shell + "\" is not a known shell", "coop completion bash|zsh|fish");
+  else if (shell == "--help" || shell == "-h")
+    print("usage: coop completion bash|zsh|fish\n\nexample: source <(coop completion bash)\n");
+  else
+    return invalid("completion",
+                   shell.empty() ? "no shell is named" : "\"" + shell + "\" is not a known shell",
+                   "coop completion bash|zsh|fish");
   return 0;
 }
 

@@ -104,8 +104,8 @@ coop plan \-\-why
 }  // namespace
 
 Result<int> command_man(Arguments) {
-  print(".TH COOP 1 \"\" \"coop " COOP_VERSION "\" \"User Commands\"\n" + std::string(kIntroduction) +
-        flag_entries() + kEnd);
+  print(".TH COOP 1 \"\" \"coop " COOP_VERSION "\" \"User Commands\"\n" +
+        std::string(kIntroduction) + flag_entries() + kEnd);
   return 0;
 }
 

@@ -18,21 +18,25 @@ namespace {
 bool wants_terminal(const Options& options) {
   if (options.json || options.terminal == Terminal::never) return false;
   if (options.terminal == Terminal::always) return true;
-  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 &&
+         ::isatty(STDERR_FILENO) == 1;
 }
 
 void report(const ExecOutput& output, const Options& options) {
   for (const std::string& note : output.notes) say("note: " + note);
   if (output.outcome == Outcome::timed_out)
     say("killed after the timeout of " +
-        std::to_string(options.policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) + " ms");
+        std::to_string(
+            options.policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
+        " ms");
   if (output.outcome == Outcome::out_of_memory) say("killed: out of memory (--memory)");
   if (output.outcome == Outcome::violation) say("killed: " + output.denials.front().rule);
   if (output.outcome == Outcome::not_found)
     say("\"" + printable(options.command.front()) + "\" was not found inside the sandbox");
   for (const Quarantined& moved : output.quarantined)
-    say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" + moved.rule +
-        "; to allow it: --allow-guarded " + moved.rule.substr(moved.rule.find(' ') + 1) + ")");
+    say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
+        moved.rule + "; to allow it: --allow-guarded " +
+        moved.rule.substr(moved.rule.find(' ') + 1) + ")");
 }
 
 Result<ExecOutput> run_captured(run::Prepared prepared, const Command& command) {
@@ -41,10 +45,11 @@ Result<ExecOutput> run_captured(run::Prepared prepared, const Command& command) 
   stdio.input = STDIN_FILENO;
   auto state = TRY(run::start(std::move(prepared), &command,
                               {.stdio = stdio, .parent_death = run::ParentDeath::signalled}));
-  return run::capture(*state, std::move(pipes), std::nullopt);
+  return run::accompany_captured(*state, std::move(pipes), std::nullopt);
 }
 
-Result<ExecOutput> run_attended(run::Prepared prepared, const Command& command, const Options& options) {
+Result<ExecOutput> run_attended(run::Prepared prepared, const Command& command,
+                                const Options& options) {
   const std::optional<std::chrono::milliseconds> timeout = prepared.plan.limits.timeout;
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
                             .parent_death = run::ParentDeath::signalled};
@@ -80,10 +85,8 @@ Result<int> command_run(Arguments arguments) {
   const Command command{.arguments = options.command};
   const ExecOutput output = TRY(options.json ? run_captured(std::move(prepared), command)
                                              : run_attended(std::move(prepared), command, options));
-  if (options.json)
-    print(exec_json(output, session));
-  else
-    report(output, options);
+  if (options.json) print(exec_json(output, session));
+  else report(output, options);
   return output.exit_code;
 }
 

@@ -21,7 +21,8 @@ Json to_json(const Captured& captured) {
 std::string exec_json(const ExecOutput& output, const std::string& session) {
   Json denials = Json::array();
   for (const Denial& denial : output.denials)
-    denials.push_back({{"what", printable(denial.what)}, {"rule", denial.rule}, {"grant", denial.grant}});
+    denials.push_back(
+        {{"what", printable(denial.what)}, {"rule", denial.rule}, {"grant", denial.grant}});
   Json quarantined = Json::array();
   for (const Quarantined& moved : output.quarantined)
     quarantined.push_back({{"path", printable(moved.path)},

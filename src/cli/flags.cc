@@ -57,10 +57,10 @@ Result<void> set_environment(Options& options, Value value) {
 }
 
 Result<void> set_hostname(Options& options, Value value) {
-  const bool good = !value.empty() && value.size() <= 63 &&
-                    std::ranges::all_of(value, [](unsigned char c) {
-                      return std::isalnum(c) != 0 || c == '-' || c == '.';
-                    });
+  const bool good =
+      !value.empty() && value.size() <= 63 && std::ranges::all_of(value, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '.';
+      });
   if (!good)
     return invalid("--hostname", "\"" + printable(value) + "\" is not a host name",
                    "letters, digits, '-' and '.', at most 63");
@@ -85,7 +85,9 @@ Result<void> choose_view(Options& options, Value value) {
 Result<void> choose_network(Options& options, Value value) {
   if (value == "none") options.policy.network = NetworkMode::none;
   else if (value == "host") options.policy.network = NetworkMode::host;
-  else return invalid("--network", "\"" + printable(value) + "\" is not a network mode", "none or host");
+  else
+    return invalid("--network", "\"" + printable(value) + "\" is not a network mode",
+                   "none or host");
   return {};
 }
 
@@ -95,7 +97,8 @@ constexpr std::array kFlags{
            if (v.empty()) return invalid("--workspace", "the path is empty");
            o.policy.workspace = v;
            return {};
-         }, "@path"},
+         },
+         "@path"},
     Flag{"--view", "", "minimal|host", kFiles,
          "minimal: system programs and the workspace at /work; host: the machine in its usual "
          "places, read-only, without its secrets",
@@ -107,89 +110,156 @@ constexpr std::array kFlags{
     Flag{"--hide", "--blacklist", "PATH", kFiles, "hide PATH under every name it has",
          [](Options& o, Value v) { return add_rule(o, RuleKind::hide, "--hide", v); }, "@path"},
     Flag{"--overlay", "", "PATH", kFiles, "make PATH writable in a private layer that vanishes",
-         [](Options& o, Value v) { return add_rule(o, RuleKind::overlay, "--overlay", v); }, "@path"},
+         [](Options& o, Value v) { return add_rule(o, RuleKind::overlay, "--overlay", v); },
+         "@path"},
     Flag{"--tmpfs", "", "PATH", kFiles, "put an empty writable directory at PATH",
          [](Options& o, Value v) { return add_rule(o, RuleKind::tmpfs, "--tmpfs", v); }, "@path"},
-    Flag{"--cache", "", "NAME", kFiles, "make a toolchain's caches writable: cargo, go, npm, pip, …",
-         [](Options& o, Value v) -> Result<void> { o.caches.emplace_back(v); return {}; }, "@cache"},
+    Flag{"--cache", "", "NAME", kFiles,
+         "make a toolchain's caches writable: cargo, go, npm, pip, …",
+         [](Options& o, Value v) -> Result<void> {
+           o.caches.emplace_back(v);
+           return {};
+         },
+         "@cache"},
     Flag{"--allow-guarded", "", "NAME", kFiles,
          "let the command change NAME (a name in policies/guards.txt, like .git/config)",
-         [](Options& o, Value v) -> Result<void> { o.policy.allow_guarded.emplace_back(v); return {}; }, "@guard"},
+         [](Options& o, Value v) -> Result<void> {
+           o.policy.allow_guarded.emplace_back(v);
+           return {};
+         },
+         "@guard"},
     Flag{"--chdir", "-C", "DIR", kFiles, "start in DIR, a path inside the sandbox",
          [](Options& o, Value v) -> Result<void> {
-           if (!v.starts_with('/')) return invalid("--chdir", "\"" + printable(v) + "\" is not absolute",
-                                                   "name a path inside the sandbox, like /work/src");
+           if (!v.starts_with('/'))
+             return invalid("--chdir", "\"" + printable(v) + "\" is not absolute",
+                            "name a path inside the sandbox, like /work/src");
            o.policy.directory = normalize(v);
            return {};
          }},
     Flag{"--as-self", "", "", kIdentity, "keep your user id inside (default)",
-         [](Options& o, Value) -> Result<void> { o.policy.identity = Identity::self; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.policy.identity = Identity::self;
+           return {};
+         }},
     Flag{"--as-root", "", "", kIdentity, "be uid 0 inside; it gives no rights outside",
-         [](Options& o, Value) -> Result<void> { o.policy.identity = Identity::root; return {}; }},
-    Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable",
-         set_environment},
+         [](Options& o, Value) -> Result<void> {
+           o.policy.identity = Identity::root;
+           return {};
+         }},
+    Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable", set_environment},
     Flag{"--pass-env", "", "NAME", kIdentity, "pass a variable of yours on; most are not",
          [](Options& o, Value v) -> Result<void> {
-           if (v.empty() || v.find('=') != Value::npos) return invalid("--pass-env", "\"" + printable(v) + "\" is not a variable's name");
+           if (v.empty() || v.find('=') != Value::npos)
+             return invalid("--pass-env", "\"" + printable(v) + "\" is not a variable's name");
            o.policy.pass_environment.emplace_back(v);
            return {};
          }},
-    Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)", set_hostname},
-    Flag{"--network", "", "none|host", kIdentity, "none: loopback only (default); host needs --unsafe host_network",
-         choose_network, "none host"},
+    Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)",
+         set_hostname},
+    Flag{"--network", "", "none|host", kIdentity,
+         "none: loopback only (default); host needs --unsafe host_network", choose_network,
+         "none host"},
     Flag{"--unsafe", "", "WORD", kIdentity, "confirm a dangerous grant by its name: host_network",
          [](Options& o, Value v) -> Result<void> {
-           if (v != "host_network") return invalid("--unsafe", "\"" + printable(v) + "\" is not a dangerous grant", "host_network");
+           if (v != "host_network")
+             return invalid("--unsafe", "\"" + printable(v) + "\" is not a dangerous grant",
+                            "host_network");
            o.unsafe.emplace_back(v);
            return {};
-         }, "host_network"},
+         },
+         "host_network"},
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
-         [](Options& o, Value v) { return assign("--time-offset", o.policy.time_offset, parse_signed(v)); }},
+         [](Options& o, Value v) {
+           return assign("--time-offset", o.policy.time_offset, parse_signed(v));
+         }},
     Flag{"--debug", "", "", kIdentity, "let processes inside trace each other (default)",
-         [](Options& o, Value) -> Result<void> { o.policy.debugging = Debugging::allowed; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.policy.debugging = Debugging::allowed;
+           return {};
+         }},
     Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside",
-         [](Options& o, Value) -> Result<void> { o.policy.debugging = Debugging::denied; return {}; }},
-    Flag{"--memory", "-m", "SIZE", kLimits, "memory of the whole sandbox: 512m, 2g, unlimited (default)",
+         [](Options& o, Value) -> Result<void> {
+           o.policy.debugging = Debugging::denied;
+           return {};
+         }},
+    Flag{"--memory", "-m", "SIZE", kLimits,
+         "memory of the whole sandbox: 512m, 2g, unlimited (default)",
          [](Options& o, Value v) -> Result<void> {
-           if (v == "unlimited") { o.policy.limits.memory.reset(); return {}; }
+           if (v == "unlimited") {
+             o.policy.limits.memory.reset();
+             return {};
+           }
            return positive("--memory", o.policy.limits.memory, parse_size(v));
          }},
     Flag{"--pids", "", "N", kLimits, "processes and threads (default: 4096), or unlimited",
          [](Options& o, Value v) -> Result<void> {
-           if (v == "unlimited") { o.policy.limits.pids.reset(); return {}; }
+           if (v == "unlimited") {
+             o.policy.limits.pids.reset();
+             return {};
+           }
            return positive("--pids", o.policy.limits.pids, parse_count(v));
          }},
     Flag{"--cpus", "", "N", kLimits, "processors' worth of time: 2, 0.5",
-         [](Options& o, Value v) { return assign("--cpus", o.policy.limits.milli_cpus, parse_milli(v)); }},
-    Flag{"--tmp-size", "", "SIZE", kLimits, "size of /tmp and other private file systems (default: 512m)",
+         [](Options& o, Value v) {
+           return assign("--cpus", o.policy.limits.milli_cpus, parse_milli(v));
+         }},
+    Flag{"--tmp-size", "", "SIZE", kLimits,
+         "size of /tmp and other private file systems (default: 512m)",
          [](Options& o, Value v) -> Result<void> {
            std::optional<std::uint64_t> size;
-           if (Result<void> parsed = positive("--tmp-size", size, parse_size(v)); !parsed) return parsed;
+           if (Result<void> parsed = positive("--tmp-size", size, parse_size(v)); !parsed)
+             return parsed;
            o.policy.limits.tmp_size = *size;
            return {};
          }},
     Flag{"--open-files", "", "N", kLimits, "open descriptors of each process",
-         [](Options& o, Value v) { return positive("--open-files", o.policy.limits.open_files, parse_count(v)); }},
+         [](Options& o, Value v) {
+           return positive("--open-files", o.policy.limits.open_files, parse_count(v));
+         }},
     Flag{"--file-size", "", "SIZE", kLimits, "size of any one file written",
-         [](Options& o, Value v) { return positive("--file-size", o.policy.limits.file_size, parse_size(v)); }},
+         [](Options& o, Value v) {
+           return positive("--file-size", o.policy.limits.file_size, parse_size(v));
+         }},
     Flag{"--timeout", "-t", "DURATION", kLimits, "kill everything after: 30s, 5m (exit code 124)",
-         [](Options& o, Value v) { return assign("--timeout", o.policy.limits.timeout, parse_duration(v)); }},
-    Flag{"--output-limit", "", "SIZE", kLimits, "with --json: bytes kept of each stream (default: 1m)",
-         [](Options& o, Value v) { return assign("--output-limit", o.policy.limits.output_limit, parse_size(v)); }},
+         [](Options& o, Value v) {
+           return assign("--timeout", o.policy.limits.timeout, parse_duration(v));
+         }},
+    Flag{"--output-limit", "", "SIZE", kLimits,
+         "with --json: bytes kept of each stream (default: 1m)",
+         [](Options& o, Value v) {
+           return assign("--output-limit", o.policy.limits.output_limit, parse_size(v));
+         }},
     Flag{"--require", "", "MECHANISM", kStrictness, "fail without it: landlock, proc, limits",
-         [](Options& o, Value v) { return set_need(o, "--require", Need::required, v); }, "landlock proc limits"},
+         [](Options& o, Value v) { return set_need(o, "--require", Need::required, v); },
+         "landlock proc limits"},
     Flag{"--best-effort", "", "MECHANISM", kStrictness, "go on without it, and say so",
-         [](Options& o, Value v) { return set_need(o, "--best-effort", Need::best_effort, v); }, "landlock proc limits"},
+         [](Options& o, Value v) { return set_need(o, "--best-effort", Need::best_effort, v); },
+         "landlock proc limits"},
     Flag{"--tty", "", "", kOutput, "give the command a terminal of its own",
-         [](Options& o, Value) -> Result<void> { o.terminal = Terminal::always; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.terminal = Terminal::always;
+           return {};
+         }},
     Flag{"--no-tty", "", "", kOutput, "never; by default it gets one when you are at a terminal",
-         [](Options& o, Value) -> Result<void> { o.terminal = Terminal::never; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.terminal = Terminal::never;
+           return {};
+         }},
     Flag{"--json", "", "", kOutput, "print the result as JSON",
-         [](Options& o, Value) -> Result<void> { o.json = true; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.json = true;
+           return {};
+         }},
     Flag{"--why", "", "", kOutput, "plan: the reason of each step and rule",
-         [](Options& o, Value) -> Result<void> { o.why = true; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.why = true;
+           return {};
+         }},
     Flag{"--help", "-h", "", kOutput, "show this",
-         [](Options& o, Value) -> Result<void> { o.help = true; return {}; }},
+         [](Options& o, Value) -> Result<void> {
+           o.help = true;
+           return {};
+         }},
 };
 
 const Flag* find(std::string_view name) {
@@ -222,7 +292,8 @@ std::string nearest(std::string_view name) {
       best = &flag;
       best_distance = now;
     }
-  return best == nullptr ? "see `coop run --help`" : "did you mean " + std::string(best->name) + "?";
+  return best == nullptr ? "see `coop run --help`"
+                         : "did you mean " + std::string(best->name) + "?";
 }
 
 }  // namespace
@@ -242,8 +313,7 @@ Result<Options> parse(std::span<const std::string> arguments) {
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const std::string_view name = word.substr(0, equals);
     const Flag* flag = find(name);
-    if (flag == nullptr)
-      return invalid("unknown flag", printable(name), nearest(name));
+    if (flag == nullptr) return invalid("unknown flag", printable(name), nearest(name));
     std::string_view value;
     if (!flag->value.empty()) {
       if (equals != std::string_view::npos) {
@@ -262,7 +332,8 @@ Result<Options> parse(std::span<const std::string> arguments) {
   const bool host_network = options.policy.network == NetworkMode::host;
   const bool confirmed = std::ranges::find(options.unsafe, "host_network") != options.unsafe.end();
   if (host_network && !confirmed)
-    return invalid("--network host", "shares the host's network with the sandbox, its localhost services included",
+    return invalid("--network host",
+                   "shares the host's network with the sandbox, its localhost services included",
                    "add --unsafe host_network if that is meant");
   return options;
 }

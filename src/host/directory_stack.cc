@@ -136,7 +136,7 @@ Result<void> DirectoryStack::leave() {
     // ".." leads to wherever the directory is now. Somebody may have moved it since we came down,
     // out of the tree even: only the very directory we came from will do.
     up.fd.reset(::openat(done.fd.get(), "..", kOpenFlags | O_CLOEXEC));
-    struct stat status {};
+    struct stat status{};
     if (!up.fd.valid() || ::fstat(up.fd.get(), &status) < 0) {
       result = system_error("open", "..");
     } else if (status.st_dev != up.status.st_dev || status.st_ino != up.status.st_ino) {

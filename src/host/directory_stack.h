@@ -16,7 +16,7 @@ namespace coop::host {
 // A directory open for reading, and the mode it must be given back.
 struct OpenDirectory {
   UniqueFd fd{};
-  struct stat status {};
+  struct stat status{};
   std::optional<mode_t> locked{};  // its own mode, while we have loosened it
   bool jumped = false;             // several levels below the one before it in a stack
 };

@@ -18,9 +18,9 @@ class GuardNames {
  public:
   explicit GuardNames(std::span<const std::string> names);
 
-  bool git_file() const { return git_file_; }                    // ".git" is guarded
-  const std::vector<Guard>& in_git() const { return in_git_; }   // in every git directory
-  const std::vector<Guard>& beside() const { return beside_; }   // beside every .git
+  bool git_file() const { return git_file_; }                   // ".git" is guarded
+  const std::vector<Guard>& in_git() const { return in_git_; }  // in every git directory
+  const std::vector<Guard>& beside() const { return beside_; }  // beside every .git
 
   // Whether an entry of this name can matter, for a guard or for telling a git directory. Asked for
   // every entry of the tree.

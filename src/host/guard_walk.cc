@@ -47,7 +47,7 @@ std::string read_link(int directory, const std::string& name) {
 }
 
 unsigned char type_of(int directory, const char* name) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
@@ -178,7 +178,7 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
 void GuardWalk::look_beside(const Sight& sight) {
   for (const Guard& guard : names_.beside()) match(guard, sight);
   if (!names_.git_file() || !has(sight, ".git")) return;
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_->fd(), ".git", &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   if (!S_ISDIR(status.st_mode)) find_git_pointer(".git", Place::ordinary);
 }
@@ -210,7 +210,7 @@ void GuardWalk::match(const Guard& guard, const Sight& sight) {
   for (std::size_t index = 0; index < guard.parts.size(); ++index) {
     const std::string& part = guard.parts[index];
     path = join(path, part);
-    struct stat status {};
+    struct stat status{};
     if (::fstatat(directory_->fd(), part.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) break;
     const bool last = index + 1 == guard.parts.size();
     if (last || S_ISLNK(status.st_mode)) {
@@ -234,7 +234,7 @@ void GuardWalk::match(const Guard& guard, const Sight& sight) {
 void GuardWalk::add(const std::string& name, const Path& path, const std::string& guard,
                     std::string_view rest) {
   if (path.size() > kLongestPath) return add_ancestor(path, guard);
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   GuardedPath found = make_fact(path, guard, status);
   if (S_ISLNK(status.st_mode)) found.link = read_link(directory_->fd(), name);
@@ -259,7 +259,7 @@ void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) 
   ::free(resolved);
   const bool inside =
       std::ranges::any_of(writable_, [&](const Path& top) { return is_within(target, top); });
-  struct stat status {};
+  struct stat status{};
   if (!inside || is_within(link.path, target) || ::lstat(target.c_str(), &status) < 0) return;
   GuardedPath found = make_fact(target, link.guard, status);
   found.through = link.path;

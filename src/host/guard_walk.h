@@ -47,9 +47,9 @@ class GuardWalk {
 
   struct Level {
     Place place = Place::ordinary;
-    bool git = false;            // a git directory
+    bool git = false;             // a git directory
     std::size_t path_length = 0;  // of the directory above, in path_
-    std::string pending{};       // names of directories to enter, each with a NUL behind
+    std::string pending{};        // names of directories to enter, each with a NUL behind
     std::size_t next = 0;
   };
   struct Seen {

@@ -30,20 +30,18 @@ std::optional<Path> canonical(std::string_view target, const Path& directory) {
   return canonical(target.starts_with('/') ? Path(target) : join(directory, target));
 }
 
-std::optional<std::string> read_small(const Path& path) {
-  return host::read_small(AT_FDCWD, path);
-}
+std::optional<std::string> read_small(const Path& path) { return host::read_small(AT_FDCWD, path); }
 
 // Another user of the machine can make something that looks like a git directory in /tmp. Only
 // what belongs to us, or to the workspace's owner when we are root, may vouch for the workspace.
 class Owners {
  public:
   explicit Owners(const Path& root) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(root.c_str(), &status) == 0) workspace_ = status.st_uid;
   }
   bool trust(const Path& path) const {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path.c_str(), &status) < 0) return false;
     return status.st_uid == ::geteuid() || status.st_uid == workspace_;
   }
@@ -53,7 +51,7 @@ class Owners {
 };
 
 bool is_directory(const Path& path) {
-  struct stat status {};
+  struct stat status{};
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
@@ -91,9 +89,11 @@ std::optional<Path> submodule_directory(const Path& target, const Path& root,
 }  // namespace
 
 std::optional<std::string> read_small(int directory, const std::string& name) {
-  const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat status {};
-  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const UniqueFd fd(
+      ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
   if (status.st_size > static_cast<off_t>(kSmallFile)) return std::nullopt;
   std::string text;
   std::array<char, 4096> buffer;

@@ -34,7 +34,7 @@ void inspect_sockets(HostFacts& facts, std::span<const Path> shown) {
     if (::realpath(name.c_str(), resolved.data()) == nullptr) continue;
     const Path path(resolved.data());
     const auto shows = [&](const Path& tree) { return is_within(path, tree); };
-    struct stat status {};
+    struct stat status{};
     if (std::ranges::any_of(shown, shows) && ::lstat(path.c_str(), &status) == 0 &&
         S_ISSOCK(status.st_mode))
       facts.sockets.push_back(path);

@@ -116,10 +116,8 @@ void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts
 }  // namespace
 
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
-  if (policy.view == View::minimal)
-    add_minimal(entries, host);
-  else
-    add_host(entries, policy, host);
+  if (policy.view == View::minimal) add_minimal(entries, host);
+  else add_host(entries, policy, host);
   entries.push_back(Entry{.kind = Entry::Kind::tmpfs,
                           .target = "/tmp",
                           .flags = {.access = Access::read_write},

@@ -26,7 +26,8 @@ Result<void> check_host(const Policy& policy, const HostFacts& host) {
     if (!host.namespace_available(name)) {
       const auto found = host.namespaces.find(name);
       const Feature feature = found == host.namespaces.end() ? Feature{} : found->second;
-      return unsupported("plan", std::string(name) + " namespaces are not available: " + feature.reason,
+      return unsupported("plan",
+                         std::string(name) + " namespaces are not available: " + feature.reason,
                          feature.fix);
     }
   if (policy.network == NetworkMode::none && !host.namespace_available("net"))
@@ -79,10 +80,12 @@ Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& hos
     return {};
   }
   const std::string reason =
-      host.landlock_abi == 0 ? "the kernel has no Landlock (or it is not in the lsm= list)"
-                             : "the kernel's Landlock ABI 1 forbids every rename between directories";
+      host.landlock_abi == 0
+          ? "the kernel has no Landlock (or it is not in the lsm= list)"
+          : "the kernel's Landlock ABI 1 forbids every rename between directories";
   if (policy.need(Mechanism::landlock) == Need::required)
-    return unsupported("plan landlock", reason, "boot with lsm=landlock,… or use a kernel from 5.19");
+    return unsupported("plan landlock", reason,
+                       "boot with lsm=landlock,… or use a kernel from 5.19");
   plan.notes.push_back("landlock: not applied, " + reason + " (policy: best_effort)");
   return {};
 }
@@ -91,7 +94,8 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
   LimitPlan limits = TRY(plan_limits(policy, host, plan.notes));
   plan.group = std::move(limits.group);
   for (Step& step : limits.steps) plan.steps.push_back(std::move(step));
-  add(plan, DropCapabilities{}, "built-in", "bounding, ambient and all other sets; securebits locked");
+  add(plan, DropCapabilities{}, "built-in",
+      "bounding, ambient and all other sets; securebits locked");
   add(plan, NoNewPrivileges{}, "built-in", "setuid programs and file capabilities give nothing");
   add(plan, Verify{Verify::What::sealed_root}, "built-in", "looks whether / refuses a new entry");
   TRY(add_landlock(plan, policy, host));
@@ -122,16 +126,30 @@ Result<Plan> compile(const Policy& policy, const HostFacts& host) {
 }
 
 std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
-  std::vector<Path> paths{
-      "/usr",       "/bin",         "/sbin",     "/lib",         "/lib32",       "/lib64",
-      "/libx32",    "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/certs",
-      "/etc/pki/tls/certs", "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
-      "/dev/urandom", "/dev/tty"};
+  std::vector<Path> paths{"/usr",
+                          "/bin",
+                          "/sbin",
+                          "/lib",
+                          "/lib32",
+                          "/lib64",
+                          "/libx32",
+                          "/etc/alternatives",
+                          "/etc/ld.so.cache",
+                          "/etc/localtime",
+                          "/etc/ssl/certs",
+                          "/etc/pki/tls/certs",
+                          "/dev/null",
+                          "/dev/zero",
+                          "/dev/full",
+                          "/dev/random",
+                          "/dev/urandom",
+                          "/dev/tty"};
   if (host.uid == 0)
     for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"})
       paths.emplace_back(path);
   if (policy.view == View::host)
-    for (const char* path : {"/run", "/tmp", "/var/tmp", "/dev", "/sys", "/mnt", "/media", "/proc", "/dev/pts"})
+    for (const char* path :
+         {"/run", "/tmp", "/var/tmp", "/dev", "/sys", "/mnt", "/media", "/proc", "/dev/pts"})
       paths.emplace_back(path);
   paths.push_back(policy.workspace);
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);

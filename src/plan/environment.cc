@@ -11,8 +11,9 @@ namespace {
 
 // Everything else stays outside: the caller's environment is full of keys.
 constexpr std::array<std::string_view, 16> kPassed{
-    "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "LANG", "LANGUAGE", "TZ",
-    "COLUMNS", "LINES", "EDITOR", "VISUAL", "PAGER", "LESS", "CI", "SOURCE_DATE_EPOCH"};
+    "TERM", "COLORTERM",        "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "LANG",  "LANGUAGE",
+    "TZ",   "COLUMNS",          "LINES",    "EDITOR",      "VISUAL",   "PAGER", "LESS",
+    "CI",   "SOURCE_DATE_EPOCH"};
 
 constexpr const char* kMinimalPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -33,7 +34,8 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
   const std::string user = policy.identity == Identity::root ? "root" : host.user;
   if (!user.empty()) result["USER"] = result["LOGNAME"] = user;
   result["SHELL"] = "/bin/sh";
-  if (const auto shell = host.environment.find("SHELL"); !minimal && shell != host.environment.end())
+  if (const auto shell = host.environment.find("SHELL");
+      !minimal && shell != host.environment.end())
     result["SHELL"] = shell->second;
   result["COOP_SESSION"] = policy.session;
   result["COOP_WORKSPACE"] = workspace_target(policy);

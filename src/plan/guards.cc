@@ -31,16 +31,29 @@ std::string reason_of(std::string_view guard) {
   return {};
 }
 
+// A rule of the user that is stricter than the guard, at the guarded path or above it, stays: what
+// is hidden, replaced or read-only needs no guard, and a guard must not bring it back.
+bool is_covered(const std::vector<Entry>& entries, const Path& target, const Path& root_target) {
+  return std::ranges::any_of(entries, [&](const Entry& entry) {
+    const bool stricter =
+        entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::tmpfs ||
+        entry.kind == Entry::Kind::overlay ||
+        (entry.kind == Entry::Kind::bind && entry.flags.access == Access::read_only);
+    return stricter && is_within(target, entry.target) && is_within(entry.target, root_target);
+  });
+}
+
 void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path& root,
              const Path& root_target) {
   const Path target = join(root_target, relative_to(guarded.path, root));
+  if (is_covered(entries, target, root_target)) return;
   // Without the pins, `mv .git .g2` would carry the protected directory away and leave its name
   // free for another. A mount point cannot be renamed or removed.
   for (const Path& ancestor : ancestors_below(target, root_target))
     entries.push_back(Entry{.kind = Entry::Kind::remount,
                             .target = ancestor,
                             .flags = {.access = Access::read_write},
-                            .order = 1000,
+                            .order = 2,
                             .origin = "guard " + guarded.guard,
                             .why = "pinned: it leads to a guarded path"});
   entries.push_back(Entry{.kind = Entry::Kind::remount,
@@ -57,7 +70,8 @@ Result<void> check_grants(const Policy& policy, const HostFacts& host, const Gua
     const PathFact& fact = host.fact(rule.path);
     if (rule.kind != RuleKind::read_write || fact.canonical.empty()) continue;
     if (is_within(fact.canonical, guarded.path))
-      return invalid(rule.origin, "\"" + printable(rule.path) + "\" is guarded: " + reason_of(guarded.guard),
+      return invalid(rule.origin,
+                     "\"" + printable(rule.path) + "\" is guarded: " + reason_of(guarded.guard),
                      "to allow it: --allow-guarded " + guarded.guard);
   }
   return {};
@@ -83,6 +97,7 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   GuardPlan plan;
   plan.names = TRY(policy::guard_names(policy.allow_guarded));
   const auto roots = watched(policy, host, entries);
+  if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
   for (const GuardedPath& guarded : host.workspace.guarded) {
     if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;

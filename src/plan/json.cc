@@ -12,14 +12,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const MountFlags& flags) {
-  return Json{{"access", coop::to_text(flags.access)}, {"exec", flags.exec}, {"devices", flags.devices}};
+  return Json{
+      {"access", coop::to_text(flags.access)}, {"exec", flags.exec}, {"devices", flags.devices}};
 }
 
 // Each step as {"action": name, …its fields}. Path bytes that are not UTF-8 are escaped as \xNN.
 struct Fields {
   Json operator()(const MapIds& ids) const {
-    return {{"action", "map_ids"},           {"host_uid", ids.host_uid},
-            {"inside_uid", ids.inside_uid}, {"host_gid", ids.host_gid},
+    return {{"action", "map_ids"},
+            {"host_uid", ids.host_uid},
+            {"inside_uid", ids.inside_uid},
+            {"host_gid", ids.host_gid},
             {"inside_gid", ids.inside_gid}};
   }
   Json operator()(const OffsetClocks& clocks) const {
@@ -35,10 +38,13 @@ struct Fields {
     return {{"action", "make_directory"}, {"target", printable(directory.target)}};
   }
   Json operator()(const MakeFile& file) const {
-    return {{"action", "make_file"}, {"target", printable(file.target)}, {"contents", file.contents}};
+    return {
+        {"action", "make_file"}, {"target", printable(file.target)}, {"contents", file.contents}};
   }
   Json operator()(const MakeSymlink& link) const {
-    return {{"action", "make_symlink"}, {"target", printable(link.target)}, {"link", printable(link.link)}};
+    return {{"action", "make_symlink"},
+            {"target", printable(link.target)},
+            {"link", printable(link.link)}};
   }
   Json operator()(const BindMount& bind) const {
     return {{"action", "bind"},
@@ -47,11 +53,15 @@ struct Fields {
             {"flags", to_json(bind.flags)}};
   }
   Json operator()(const Remount& remount) const {
-    return {{"action", "remount"}, {"target", printable(remount.target)}, {"flags", to_json(remount.flags)}};
+    return {{"action", "remount"},
+            {"target", printable(remount.target)},
+            {"flags", to_json(remount.flags)}};
   }
   Json operator()(const TmpfsMount& tmpfs) const {
-    return {{"action", "tmpfs"},       {"target", printable(tmpfs.target)},
-            {"size", tmpfs.size},      {"inodes", tmpfs.inodes},
+    return {{"action", "tmpfs"},
+            {"target", printable(tmpfs.target)},
+            {"size", tmpfs.size},
+            {"inodes", tmpfs.inodes},
             {"flags", to_json(tmpfs.flags)}};
   }
   Json operator()(const HideMount& hide) const {
@@ -67,7 +77,9 @@ struct Fields {
     return {{"action", "proc"}, {"subset", proc.kind == ProcMount::pid_subset ? "pid" : ""}};
   }
   Json operator()(const DevptsMount&) const { return {{"action", "devpts"}}; }
-  Json operator()(const Seal& seal) const { return {{"action", "seal"}, {"target", printable(seal.target)}}; }
+  Json operator()(const Seal& seal) const {
+    return {{"action", "seal"}, {"target", printable(seal.target)}};
+  }
   Json operator()(const EnterRoot&) const { return {{"action", "enter_root"}}; }
   Json operator()(const ChangeDirectory& change) const {
     return {{"action", "change_directory"}, {"path", printable(change.path)}};
@@ -80,7 +92,8 @@ struct Fields {
   Json operator()(const RestrictLandlock& restrict) const {
     Json rules = Json::array();
     for (const LandlockRule& rule : restrict.rules)
-      rules.push_back({{"path", printable(rule.path)}, {"rights", landlock::names_of(rule.rights)}});
+      rules.push_back(
+          {{"path", printable(rule.path)}, {"rights", landlock::names_of(rule.rights)}});
     return {{"action", "landlock"}, {"abi", restrict.abi}, {"rules", rules}};
   }
   Json operator()(const InstallSeccomp& install) const {
@@ -107,7 +120,8 @@ std::string to_json(const Plan& plan) {
                       {"file", limit.file},
                       {"value", limit.value}});
   Json environment = Json::object();
-  for (const auto& [name, value] : plan.environment) environment[printable(name)] = printable(value);
+  for (const auto& [name, value] : plan.environment)
+    environment[printable(name)] = printable(value);
   Json guarded = Json::array();
   for (const Path& path : plan.guards.mounted) guarded.push_back(printable(path));
   const Json json{{"session", plan.session},

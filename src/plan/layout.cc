@@ -96,12 +96,12 @@ class Layout {
       if (!made_.insert(entry.target).second) return {};
       if (entry.shape == PathKind::directory)
         add(MakeDirectory{entry.target}, "mount point", "for the next mount");
-      else
-        add(MakeFile{.target = entry.target}, "mount point", "for the next mount");
+      else add(MakeFile{.target = entry.target}, "mount point", "for the next mount");
       return {};
     }
     if (outer != nullptr && outer->kind == Kind::hide)
-      return invalid(entry.origin, "\"" + printable(entry.target) + "\" lies in a hidden directory");
+      return invalid(entry.origin,
+                     "\"" + printable(entry.target) + "\" lies in a hidden directory");
     // Elsewhere the place must exist already: nothing is ever made on the host.
     if (outer == nullptr || outer->kind == Kind::bind || outer->kind == Kind::overlay) {
       const Path there = outer == nullptr
@@ -109,8 +109,7 @@ class Layout {
                              : join(outer->source, relative_to(entry.target, outer->target));
       if (there != entry.source && !host_.has(there) && entry.kind != Kind::hide &&
           entry.kind != Kind::remount)
-        return invalid(entry.origin,
-                       "there is no \"" + printable(there) + "\" to mount on",
+        return invalid(entry.origin, "there is no \"" + printable(there) + "\" to mount on",
                        "make it on the host first: coop leaves no files behind");
     }
     return {};
@@ -121,8 +120,7 @@ class Layout {
       case Kind::symlink: return place_small(entry, MakeSymlink{entry.target, entry.text});
       case Kind::file:
         return place_small(entry, MakeFile{.target = entry.target, .contents = entry.text});
-      case Kind::directory:
-        return place_small(entry, MakeDirectory{entry.target, entry.mode});
+      case Kind::directory: return place_small(entry, MakeDirectory{entry.target, entry.mode});
       case Kind::hide: return place_hide(entry);
       case Kind::remount:
         add(Remount{entry.target, entry.flags}, entry.origin, entry.why);
@@ -132,7 +130,8 @@ class Layout {
     TRY(make_mount_point(entry));
     switch (entry.kind) {
       case Kind::bind:
-        add(BindMount{entry.source, entry.target, entry.flags, entry.shape}, entry.origin, entry.why);
+        add(BindMount{entry.source, entry.target, entry.flags, entry.shape}, entry.origin,
+            entry.why);
         break;
       case Kind::tmpfs:
         add(TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags},
@@ -164,8 +163,8 @@ class Layout {
     if (can_make_in(outer) && entry.target != "/proc") return {};
     TRY(make_mount_point(entry));
     if (entry.shape != PathKind::directory || !has_entries_below(entry)) {
-      add(HideMount{entry.target, entry.shape == PathKind::directory ? PathKind::directory
-                                                                     : PathKind::file},
+      add(HideMount{entry.target,
+                    entry.shape == PathKind::directory ? PathKind::directory : PathKind::file},
           entry.origin, entry.why);
       return {};
     }

@@ -12,10 +12,21 @@ namespace coop::plan {
 
 // One thing at one place inside.
 struct Entry {
-  enum class Kind : std::uint8_t { bind, tmpfs, hide, overlay, remount, proc, devpts, symlink, file, directory };
+  enum class Kind : std::uint8_t {
+    bind,
+    tmpfs,
+    hide,
+    overlay,
+    remount,
+    proc,
+    devpts,
+    symlink,
+    file,
+    directory
+  };
   Kind kind = Kind::bind;
   Path target{};
-  Path source{};  // bind, overlay: canonical on the host
+  Path source{};                         // bind, overlay: canonical on the host
   PathKind shape = PathKind::directory;  // what the mount point has to be
   MountFlags flags{};
   std::string text{};  // symlink: where to; file: its contents
@@ -23,7 +34,7 @@ struct Entry {
   std::uint64_t inodes = 0;
   std::uint32_t mode = 0755;
   bool sealed = false;  // tmpfs: read-only once everything in it is made
-  int order = 0;  // among entries for the same target the highest wins
+  int order = 0;        // among entries for the same target the highest wins
   std::string origin{};
   std::string why{};
 };

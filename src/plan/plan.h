@@ -151,12 +151,11 @@ struct Verify {
   bool operator==(const Verify&) const = default;
 };
 
-using Action =
-    std::variant<MapIds, OffsetClocks, RaiseLoopback, SetHostname, RootTmpfs, RootHost,
-                 MakeDirectory, MakeFile, MakeSymlink, BindMount, Remount, TmpfsMount, HideMount,
-                 OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot, ChangeDirectory,
-                 ResourceLimit, DropCapabilities, NoNewPrivileges, RestrictLandlock, InstallSeccomp,
-                 Verify>;
+using Action = std::variant<MapIds, OffsetClocks, RaiseLoopback, SetHostname, RootTmpfs, RootHost,
+                            MakeDirectory, MakeFile, MakeSymlink, BindMount, Remount, TmpfsMount,
+                            HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot,
+                            ChangeDirectory, ResourceLimit, DropCapabilities, NoNewPrivileges,
+                            RestrictLandlock, InstallSeccomp, Verify>;
 
 struct Step {
   Action action;
@@ -183,9 +182,9 @@ struct GroupPlan {
 
 // What must be looked at when the run is over, because it could not be refused beforehand.
 struct GuardPlan {
-  std::vector<Path> roots{};           // writable trees of the host to look through, canonical
-  std::vector<std::string> names{};    // guard names in force, see policies/guards.txt
-  std::vector<Path> mounted{};         // guarded host paths that were read-only all along
+  std::vector<Path> roots{};         // writable trees of the host to look through, canonical
+  std::vector<std::string> names{};  // guard names in force, see policies/guards.txt
+  std::vector<Path> mounted{};       // guarded host paths that were read-only all along
   bool operator==(const GuardPlan&) const = default;
 };
 
@@ -197,8 +196,8 @@ struct Plan {
   GroupPlan group{};
   GuardPlan guards{};
   std::map<std::string, std::string> environment{};
-  Path directory{};   // working directory of the command
-  Path workspace{};   // where the workspace is inside
+  Path directory{};  // working directory of the command
+  Path workspace{};  // where the workspace is inside
   Limits limits{};
   std::vector<std::string> notes{};  // what is weaker than asked, and why
   bool operator==(const Plan&) const = default;

@@ -34,9 +34,7 @@ Entry entry_for(const std::vector<Entry>& entries, const Policy& policy, const P
               .origin = rule.origin,
               .why = rule.reason};
   switch (rule.kind) {
-    case RuleKind::read_write:
-      entry.flags.access = Access::read_write;
-      break;
+    case RuleKind::read_write: entry.flags.access = Access::read_write; break;
     case RuleKind::overlay:
       entry.kind = Entry::Kind::overlay;
       entry.flags.access = Access::read_write;
@@ -155,9 +153,9 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       const PathFact& fact = host.fact(rule.path);
       if (fact.target_kind == PathKind::missing) {
         if (rule.if_missing == Missing::skip) continue;
-        return with_hint(option_hint(rule),
-                         Result<void>(invalid(rule.origin, "\"" + printable(rule.path) +
-                                                               "\" does not exist")));
+        return with_hint(
+            option_hint(rule),
+            Result<void>(invalid(rule.origin, "\"" + printable(rule.path) + "\" does not exist")));
       }
       TRY(check_shape(rule, fact));
       TRY(check_root(rule, fact));
@@ -172,8 +170,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       hide_everywhere(entries, policy, host, rule, fact, order);
       if (fact.links > 1 && fact.target_kind == PathKind::file)
         notes.push_back("hidden file " + printable(rule.path) + " has " +
-                        std::to_string(fact.links) +
-                        " hard links: its other names are not hidden");
+                        std::to_string(fact.links) + " hard links: its other names are not hidden");
     }
   }
   return {};
@@ -182,12 +179,13 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
 void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
   for (const Path& socket : host.sockets)
     for (const Path& place : places_of(socket, entries, policy.view))
-      entries.push_back(Entry{.kind = Entry::Kind::hide,
-                              .target = place,
-                              .shape = PathKind::socket,
-                              .order = 5,
-                              .origin = "built-in sockets",
-                              .why = "a server of the host listens on it; read-only does not stop connect()"});
+      entries.push_back(
+          Entry{.kind = Entry::Kind::hide,
+                .target = place,
+                .shape = PathKind::socket,
+                .order = 5,
+                .origin = "built-in sockets",
+                .why = "a server of the host listens on it; read-only does not stop connect()"});
 }
 
 std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view) {

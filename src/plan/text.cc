@@ -65,7 +65,9 @@ struct Sentence {
     return proc.kind == ProcMount::pid_subset ? "mount /proc (processes only)" : "mount /proc";
   }
   std::string operator()(const DevptsMount&) const { return "mount /dev/pts"; }
-  std::string operator()(const Seal& seal) const { return "seal " + quoted(seal.target) + " read-only"; }
+  std::string operator()(const Seal& seal) const {
+    return "seal " + quoted(seal.target) + " read-only";
+  }
   std::string operator()(const EnterRoot&) const { return "enter the new root"; }
   std::string operator()(const ChangeDirectory& change) const {
     return "change to " + quoted(change.path);
@@ -113,11 +115,13 @@ std::string sentence(const Action& action) { return std::visit(Sentence{}, actio
 std::string hint_for(const Step& step, int errno_value) {
   if (std::holds_alternative<ProcFilesystem>(step.action) && errno_value == EPERM)
     return "a fresh /proc is refused here, as in most containers; --best-effort proc goes without";
-  if (std::holds_alternative<MapIds>(step.action) && (errno_value == EPERM || errno_value == EACCES))
+  if (std::holds_alternative<MapIds>(step.action) &&
+      (errno_value == EPERM || errno_value == EACCES))
     return "AppArmor or an outer container may restrict user namespaces; see `coop status`";
   if (errno_value == ELOOP) return "a symlink appeared where there was none while coop looked";
   if (std::holds_alternative<OverlayMount>(step.action) && errno_value == EINVAL)
-    return "overlayfs cannot use this directory as its lower layer (nested overlay?); try --tmpfs or --ro";
+    return "overlayfs cannot use this directory as its lower layer (nested overlay?); try --tmpfs "
+           "or --ro";
   return {};
 }
 

@@ -47,12 +47,9 @@ inline long call6(long number, long a, long b, long c, long d, long e, long f) n
 namespace detail {
 template <typename T>
 long word(T value) noexcept {
-  if constexpr (std::is_pointer_v<T>)
-    return reinterpret_cast<long>(value);
-  else if constexpr (std::is_null_pointer_v<T>)
-    return 0;
-  else
-    return static_cast<long>(value);
+  if constexpr (std::is_pointer_v<T>) return reinterpret_cast<long>(value);
+  else if constexpr (std::is_null_pointer_v<T>) return 0;
+  else return static_cast<long>(value);
 }
 }  // namespace detail
 

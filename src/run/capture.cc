@@ -56,7 +56,7 @@ bool drain(int fd, BoundedText& text) {
 }  // namespace
 
 Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
-                           std::optional<std::chrono::milliseconds> timeout) {
+                           std::optional<std::chrono::milliseconds> timeout, const Watched& extra) {
   pipes.output.write.reset();
   pipes.error.write.reset();
   const Limits& limits = state.prepared.plan.limits;
@@ -64,14 +64,15 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
   BoundedText output(limits.output_limit);
   BoundedText error(limits.output_limit);
   Ending ending = Ending::by_itself;
-  pollfd watched[4] = {{pipes.output.read.get(), POLLIN, 0},
+  pollfd watched[5] = {{pipes.output.read.get(), POLLIN, 0},
                        {pipes.error.read.get(), POLLIN, 0},
                        {state.launched.control.get(), POLLIN, 0},
-                       {state.launched.pidfd.get(), POLLIN, 0}};
+                       {state.launched.pidfd.get(), POLLIN, 0},
+                       {extra.fd, POLLIN, 0}};
   // Until both streams are at their end and init is dead. Once init is dead nobody inside holds
   // the streams; if someone outside does (they were passed on), we do not wait for that.
   while (watched[3].fd >= 0) {
-    const int count = ::poll(watched, 4, ending == Ending::by_itself ? remaining(deadline) : -1);
+    const int count = ::poll(watched, 5, ending == Ending::by_itself ? remaining(deadline) : -1);
     if (count < 0 && errno != EINTR) return system_error("poll");
     if (count == 0) {
       ending = Ending::timed_out;
@@ -83,6 +84,7 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
     if (watched[1].revents != 0 && !drain(watched[1].fd, error)) watched[1].fd = -1;
     if (watched[2].revents != 0 && !read_report(state)) watched[2].fd = -1;
     if (watched[3].revents != 0) watched[3].fd = -1;
+    if (watched[4].revents != 0) extra.ready();
   }
   for (auto& [stream, text] : {std::pair{&watched[0], &output}, std::pair{&watched[1], &error}})
     while (stream->fd >= 0 && ::poll(stream, 1, 0) > 0 && drain(stream->fd, *text)) {

@@ -1,6 +1,7 @@
 // Runs a started sandbox to its end and keeps what it printed, within bounds.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,13 @@ struct CapturePipes {
 };
 
 // Takes the pipes' reading ends; the writing ends are closed here, so that their end shows.
+// `extra`, when its descriptor is valid, is watched too, and told when it is readable.
+struct Watched {
+  int fd = -1;
+  std::function<void()> ready{};
+};
 Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
-                           std::optional<std::chrono::milliseconds> timeout);
+                           std::optional<std::chrono::milliseconds> timeout,
+                           const Watched& extra = {});
 
 }  // namespace coop::run

@@ -31,8 +31,8 @@ Result<void> copy_symlink(const EntryName& from, const EntryName& to) {
 
 // A file of ours with mode 000 has bytes to be kept too.
 Result<UniqueFd> open_unlocked_file(const EntryName& from, const struct stat& status) {
-  UniqueFd fd(::openat(from.directory, from.name.c_str(),
-                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  UniqueFd fd(
+      ::openat(from.directory, from.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (fd.valid()) return fd;
   if (errno != EACCES) return system_error("open", from.name);
   UniqueFd handle = TRY(open_at(from.directory, from.name, O_PATH | O_NOFOLLOW));

@@ -22,7 +22,7 @@ using host::DirectoryStack;
 using host::EntryBuffer;
 
 Result<struct stat> status_of(const EntryName& entry) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(entry.directory, entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
     return system_error("stat", entry.name);
   return status;

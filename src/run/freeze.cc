@@ -37,8 +37,8 @@ std::string octal(std::uint32_t mode) {
 // "size=N\0nr_inodes=N\0mode=NNN\0" and the empty option that ends the list.
 std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_t mode) {
   std::string options;
-  for (const std::string& option :
-       {"size=" + std::to_string(size), "nr_inodes=" + std::to_string(inodes), "mode=" + octal(mode)})
+  for (const std::string& option : {"size=" + std::to_string(size),
+                                    "nr_inodes=" + std::to_string(inodes), "mode=" + octal(mode)})
     options += option + '\0';
   return options;
 }
@@ -127,7 +127,9 @@ class Freezer {
           .second = file.mode});
   }
   void write(const MakeSymlink& link) {
-    emit({.operation = Operation::make_symlink, .path = inside(link.target), .text = keep(link.link)});
+    emit({.operation = Operation::make_symlink,
+          .path = inside(link.target),
+          .text = keep(link.link)});
   }
   void write(const BindMount& bind) {
     emit({.operation = Operation::bind,
@@ -149,8 +151,8 @@ class Freezer {
   }
   void write(const HideMount& hide) {
     stage_masks();
-    emit({.operation = hide.kind == PathKind::directory ? Operation::hide_directory
-                                                        : Operation::hide_file,
+    emit({.operation =
+              hide.kind == PathKind::directory ? Operation::hide_directory : Operation::hide_file,
           .path = inside(hide.target)});
   }
   void write(const OverlayMount& overlay) {
@@ -179,7 +181,9 @@ class Freezer {
           .data = keep(options),
           .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
   }
-  void write(const Seal& seal) { emit({.operation = Operation::seal, .path = inside(seal.target)}); }
+  void write(const Seal& seal) {
+    emit({.operation = Operation::seal, .path = inside(seal.target)});
+  }
   void write(const EnterRoot&) {
     emit({.operation = Operation::enter_root});
     if (options_.terminal)
@@ -219,7 +223,9 @@ class Freezer {
   }
   void write(const Verify& verify) {
     switch (verify.what) {
-      case Verify::What::no_capabilities: emit({.operation = Operation::verify_capabilities}); break;
+      case Verify::What::no_capabilities:
+        emit({.operation = Operation::verify_capabilities});
+        break;
       case Verify::What::no_new_privs:
         emit({.operation = Operation::verify_no_new_privileges});
         break;
@@ -249,7 +255,9 @@ const char* const* Frozen::keep_list(const std::vector<std::string>& texts) {
   return list.data();
 }
 
-Frozen freeze(const Plan& plan, const FreezeOptions& options) { return Freezer(plan, options).run(); }
+Frozen freeze(const Plan& plan, const FreezeOptions& options) {
+  return Freezer(plan, options).run();
+}
 
 Invocation invocation_for(const Plan& plan, const Command& command) {
   Invocation result;

@@ -86,8 +86,7 @@ Result<Group> Group::make(const GroupPlan& plan) {
   group.kind_ = plan.kind;
   for (const GroupLimit& limit : plan.limits) {
     const Path directory = join(limit.parent, plan.name);
-    const bool known =
-        std::ranges::find(group.directories_, directory) != group.directories_.end();
+    const bool known = std::ranges::find(group.directories_, directory) != group.directories_.end();
     if (plan.kind == CgroupKind::v2) TRY(offer_controller(limit));
     if (!known) {
       if (::mkdir(directory.c_str(), 0755) < 0) return system_error("mkdir", directory);

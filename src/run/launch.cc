@@ -25,11 +25,13 @@ namespace coop::run {
 namespace {
 
 std::uint64_t clone_flags(const Plan& plan) {
-  static constexpr std::array kFlags{
-      std::pair{"user", std::uint64_t{CLONE_NEWUSER}}, std::pair{"mount", std::uint64_t{CLONE_NEWNS}},
-      std::pair{"pid", std::uint64_t{CLONE_NEWPID}},   std::pair{"ipc", std::uint64_t{CLONE_NEWIPC}},
-      std::pair{"uts", std::uint64_t{CLONE_NEWUTS}},   std::pair{"net", std::uint64_t{CLONE_NEWNET}},
-      std::pair{"cgroup", std::uint64_t{CLONE_NEWCGROUP}}};
+  static constexpr std::array kFlags{std::pair{"user", std::uint64_t{CLONE_NEWUSER}},
+                                     std::pair{"mount", std::uint64_t{CLONE_NEWNS}},
+                                     std::pair{"pid", std::uint64_t{CLONE_NEWPID}},
+                                     std::pair{"ipc", std::uint64_t{CLONE_NEWIPC}},
+                                     std::pair{"uts", std::uint64_t{CLONE_NEWUTS}},
+                                     std::pair{"net", std::uint64_t{CLONE_NEWNET}},
+                                     std::pair{"cgroup", std::uint64_t{CLONE_NEWCGROUP}}};
   std::uint64_t flags = CLONE_PIDFD;
   for (const std::string& name : plan.namespaces)
     for (const auto& [known, flag] : kFlags)
@@ -41,13 +43,13 @@ std::uint64_t clone_flags(const Plan& plan) {
 // descriptor points, not in the sandbox's view.
 Result<void> check_stdio(const Stdio& stdio) {
   for (const int fd : {stdio.input, stdio.output, stdio.error}) {
-    struct stat status {};
+    struct stat status{};
     if (fd < 0) continue;
     if (::fstat(fd, &status) < 0) return system_error("fstat", "descriptor " + std::to_string(fd));
     if (S_ISDIR(status.st_mode))
-      return invalid("standard streams",
-                     "descriptor " + std::to_string(fd) + " is a directory of the host",
-                     "a directory descriptor leads out of the sandbox; give a file, pipe or terminal");
+      return invalid(
+          "standard streams", "descriptor " + std::to_string(fd) + " is a directory of the host",
+          "a directory descriptor leads out of the sandbox; give a file, pipe or terminal");
   }
   return {};
 }
@@ -55,7 +57,8 @@ Result<void> check_stdio(const Stdio& stdio) {
 Error clone_error(int errno_value) {
   Error error{.kind = Error::Kind::system, .errno_value = errno_value, .operation = "clone3"};
   const Feature reason = host::explain_user_namespaces(errno_value);
-  if (!reason.reason.empty()) error.context.push_back("new namespaces are refused: " + reason.reason);
+  if (!reason.reason.empty())
+    error.context.push_back("new namespaces are refused: " + reason.reason);
   error.hint = reason.fix.empty() ? "`coop status` shows what this machine offers" : reason.fix;
   return error;
 }
@@ -67,7 +70,8 @@ struct Prepared {
   child::Program program{};
 };
 
-void add_workload(Prepared& prepared, const Plan& plan, const Command& command, const Stdio& stdio) {
+void add_workload(Prepared& prepared, const Plan& plan, const Command& command,
+                  const Stdio& stdio) {
   const Invocation invocation = invocation_for(plan, command);
   child::Workload& workload = prepared.program.workload;
   workload.candidates = prepared.frozen.keep_list(invocation.candidates);
@@ -91,7 +95,8 @@ void find_command_line(child::Program& program) {
   for (int field = 2; field < 47 && at != std::string::npos; ++field) at = text->find(' ', at + 1);
   unsigned long begin = 0;
   unsigned long end = 0;
-  if (at == std::string::npos || std::sscanf(text->c_str() + at, "%lu %lu", &begin, &end) != 2) return;
+  if (at == std::string::npos || std::sscanf(text->c_str() + at, "%lu %lu", &begin, &end) != 2)
+    return;
   if (begin == 0 || end <= begin) return;
   program.command_line = reinterpret_cast<char*>(begin);
   program.command_line_size = end - begin;

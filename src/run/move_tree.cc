@@ -18,7 +18,7 @@ Result<void> rename_entry(const EntryName& from, const EntryName& to) {
   if (rename(RENAME_NOREPLACE) == 0) return {};
   if (errno != EINVAL) return system_error("rename", from.name);
   // Some file systems (NFS among them) cannot promise not to replace: look first, then.
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(to.directory, to.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
     return system_error_of(EEXIST, "rename", from.name);
   if (rename(0) < 0) return system_error("rename", from.name);
@@ -26,7 +26,7 @@ Result<void> rename_entry(const EntryName& from, const EntryName& to) {
 }
 
 Result<void> move_tree(const EntryName& from, const EntryName& to) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(from.directory, from.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
     return system_error("stat", from.name);
 
@@ -34,8 +34,7 @@ Result<void> move_tree(const EntryName& from, const EntryName& to) {
   if (S_ISDIR(status.st_mode)) {
     // Giving a directory another parent changes its "..", so it must be writable itself. The stack
     // gives the mode back when it goes, wherever the directory is by then.
-    host::DirectoryStack directory =
-        TRY(host::DirectoryStack::open(from.directory, from.name));
+    host::DirectoryStack directory = TRY(host::DirectoryStack::open(from.directory, from.name));
     directory.make_writable();
     renamed = rename_entry(from, to);
   } else {

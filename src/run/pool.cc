@@ -87,7 +87,10 @@ struct Pool::State {
   std::thread refiller{};
 
   ~State() {
-    stopping = true;
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
     changed.notify_all();
     if (refiller.joinable()) refiller.join();
     for (auto& state : ready) Sandbox discarded(std::move(state));

@@ -25,7 +25,8 @@ Result<Path> canonical(const Path& path) {
 // The user's rules come after the built-in ones, so that for the same path they win.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.session.empty()) policy.session = new_session();
-  policy.workspace = normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
+  policy.workspace =
+      normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
   policy.workspace = TRY(with_context("opening the workspace", canonical(policy.workspace)));
   std::vector<PathRule> rules = policy::secret_rules(host.home);
   rules.push_back(PathRule{.kind = RuleKind::hide,
@@ -52,7 +53,8 @@ std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   if (policy.view == View::host) return {"/"};
   std::vector<Path> trees{policy.workspace};
   for (const PathRule& rule : policy.rules)
-    if (rule.kind != RuleKind::hide && host.has(rule.path)) trees.push_back(host.fact(rule.path).canonical);
+    if (rule.kind != RuleKind::hide && host.has(rule.path))
+      trees.push_back(host.fact(rule.path).canonical);
   return trees;
 }
 

@@ -79,7 +79,8 @@ class Quarantine {
            !same_object(*link, *old);
   }
 
-  bool is_new(const GuardedPath& found, const GuardedPath* old, const WorkspaceFacts& before) const {
+  bool is_new(const GuardedPath& found, const GuardedPath* old,
+              const WorkspaceFacts& before) const {
     if (found.harmless) return false;
     // After an incomplete first look, "not seen before" proves nothing and the time must: whatever
     // is made, linked or renamed gets a new change time, which a program cannot choose.
@@ -120,9 +121,8 @@ class Quarantine {
   void compare(const GuardedPath& found, const GuardedPath& old) {
     if (found.directory || found.changed == old.changed) return;
     const bool shared = found.links > 1 || old.links > 1;
-    note(found.path, shared
-                         ? "changed during the run although guarded: it has other hard links"
-                         : "changed during the run although guarded: by a program outside");
+    note(found.path, shared ? "changed during the run although guarded: it has other hard links"
+                            : "changed during the run although guarded: by a program outside");
   }
 
   // A guarded symlink could not be pinned. It is put back when it is gone or was replaced.
@@ -132,8 +132,7 @@ class Quarantine {
       const Path base = base_of(root, before, old.path);
       const Result<void> made =
           QuarantineStore::make_link(base, relative_to(old.path, base), old.link);
-      if (made)
-        note(old.path, "was removed or replaced during the run: the symlink was put back");
+      if (made) note(old.path, "was removed or replaced during the run: the symlink was put back");
     }
   }
 

@@ -37,7 +37,7 @@ Result<void> make_directory(const Path& path) {
 Result<UniqueFd> open_private(const Path& path) {
   TRY(make_directory(path));
   UniqueFd fd = TRY(open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) < 0) return system_error("fstat", path);
   if (status.st_uid != ::geteuid()) return system_error_of(EPERM, "open", path);
   if (::fchmod(fd.get(), 0700) < 0) return system_error("chmod", path);
@@ -104,7 +104,7 @@ bool QuarantineStore::is_gone(const Path& base, std::string_view relative) {
   const auto absent = [](int error) { return error == ENOENT || error == ENOTDIR; };
   const Result<DirectoryStack> parent = open_parent(base, relative);
   if (!parent) return absent(parent.error().errno_value);
-  struct stat status {};
+  struct stat status{};
   const std::string name(name_of(relative));
   return ::fstatat(parent->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0 && absent(errno);
 }

@@ -37,8 +37,7 @@ Sandbox::~Sandbox() {
   if (!state_ || state_->finished) return;
   run::kill_all(*state_);
   // Nobody is left to hear of an error; the quarantine and the group are taken care of all the same.
-  [[maybe_unused]] const Result<ExecOutput> ignored =
-      run::finish(*state_, run::Ending::by_itself);
+  [[maybe_unused]] const Result<ExecOutput> ignored = run::finish(*state_, run::Ending::by_itself);
 }
 
 const std::string& Sandbox::session() const { return state_->prepared.plan.session; }
@@ -55,8 +54,7 @@ Result<void> Sandbox::kill() {
 }
 
 Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeout) {
-  if (state_->finished)
-    return invalid("wait", "this sandbox has been waited for already");
+  if (state_->finished) return invalid("wait", "this sandbox has been waited for already");
   const run::Deadline deadline =
       run::deadline_after(timeout ? timeout : state_->prepared.plan.limits.timeout);
   run::Ending ending = run::Ending::by_itself;

@@ -66,13 +66,14 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
   if (state.group.out_of_memory_kills() > 0 && ending == Ending::by_itself &&
       output.exit_code != 0) {
     output.outcome = Outcome::out_of_memory;
-    output.denials.push_back(Denial{"memory beyond the limit", "--memory", "--memory with a larger size"});
+    output.denials.push_back(
+        Denial{"memory beyond the limit", "--memory", "--memory with a larger size"});
   }
 }
 
 void set_usage(ExecOutput& output, const Sandbox::State& state) {
-  output.usage.wall = std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() -
-                                                               state.started);
+  output.usage.wall =
+      std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - state.started);
   if (!state.ended) return;
   output.usage.user_cpu = microseconds(state.ended->user_microseconds);
   output.usage.system_cpu = microseconds(state.ended->system_microseconds);
@@ -102,8 +103,8 @@ Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout) {
 
 int remaining(const Deadline& deadline) {
   if (!deadline) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline -
-                                                                 std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
   return left.count() <= 0 ? 0 : static_cast<int>(std::min<std::int64_t>(left.count(), 1 << 30));
 }
 

@@ -20,10 +20,10 @@ struct Sandbox::State {
   run::Janitor janitor{};
   run::Launched launched{};
   std::chrono::steady_clock::time_point started{};
-  std::optional<child::Report> ended{};     // exited or exec_failed
-  std::optional<child::Report> failed{};    // a setup step
+  std::optional<child::Report> ended{};   // exited or exec_failed
+  std::optional<child::Report> failed{};  // a setup step
   UniqueFd terminal{};
-  std::function<void(int)> on_stop{};       // job control: the command was stopped
+  std::function<void(int)> on_stop{};  // job control: the command was stopped
   bool finished = false;
 };
 

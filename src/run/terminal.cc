@@ -219,7 +219,8 @@ Result<ExecOutput> attend(Sandbox::State& state, std::optional<std::chrono::mill
   return Relay(state, deadline_after(timeout)).run();
 }
 
-Result<ExecOutput> accompany(Sandbox::State& state, std::optional<std::chrono::milliseconds> timeout) {
+Result<ExecOutput> accompany(Sandbox::State& state,
+                             std::optional<std::chrono::milliseconds> timeout) {
   const Signals signals;
   const Deadline deadline = deadline_after(timeout);
   Ending ending = Ending::by_itself;
@@ -240,6 +241,13 @@ Result<ExecOutput> accompany(Sandbox::State& state, std::optional<std::chrono::m
     if (watched[2].revents != 0) relay_signal(state, signals.take());
   }
   return finish(state, ending);
+}
+
+Result<ExecOutput> accompany_captured(Sandbox::State& state, CapturePipes pipes,
+                                      std::optional<std::chrono::milliseconds> timeout) {
+  const Signals signals;
+  return capture(state, std::move(pipes), timeout,
+                 {signals.fd(), [&] { relay_signal(state, signals.take()); }});
 }
 
 }  // namespace coop::run

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "run/capture.h"
 #include "run/freeze.h"
 #include "run/sandbox_state.h"
 
@@ -16,6 +17,11 @@ std::optional<TerminalSize> terminal_size(int fd);
 Result<ExecOutput> attend(Sandbox::State& state, std::optional<std::chrono::milliseconds> timeout);
 
 // The same without a terminal of its own: waits and passes signals on.
-Result<ExecOutput> accompany(Sandbox::State& state, std::optional<std::chrono::milliseconds> timeout);
+Result<ExecOutput> accompany(Sandbox::State& state,
+                             std::optional<std::chrono::milliseconds> timeout);
+
+// The same with both streams captured.
+Result<ExecOutput> accompany_captured(Sandbox::State& state, CapturePipes pipes,
+                                      std::optional<std::chrono::milliseconds> timeout);
 
 }  // namespace coop::run

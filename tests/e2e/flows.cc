@@ -10,24 +10,32 @@ namespace {
 
 using testing::HasSubstr;
 
-bool installed(const std::string& program) { return run_bare({"sh", "-c", "command -v " + program + " >/dev/null"}).exit_code == 0; }
+bool installed(const std::string& program) {
+  return run_bare({"sh", "-c", "command -v " + program + " >/dev/null"}).exit_code == 0;
+}
 
-Ran in_project(const Workspace& workspace, const Arguments& arguments) { return run_coop(arguments, workspace.options()); }
+Ran in_project(const Workspace& workspace, const Arguments& arguments) {
+  return run_coop(arguments, workspace.options());
+}
 
 KERNEL_TEST(EndToEnd, HelloFromASandbox) {
   const Workspace workspace;
-  const Ran ran = in_project(workspace, {"run", "--", "sh", "-c", "echo hello from $(hostname); ls /"});
+  const Ran ran =
+      in_project(workspace, {"run", "--", "sh", "-c", "echo hello from $(hostname); ls /"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, testing::StartsWith("hello from coop-"));
-  for (const char* name : {"\nbin\n", "\nusr\n", "\nwork\n", "\ntmp\n", "\nproc\n"}) EXPECT_THAT(ran.out, HasSubstr(name));
-  for (const char* name : {"\nhome\n", "\nroot\n", "\nsys\n", "\nboot\n"}) EXPECT_THAT(ran.out, testing::Not(HasSubstr(name)));
+  for (const char* name : {"\nbin\n", "\nusr\n", "\nwork\n", "\ntmp\n", "\nproc\n"})
+    EXPECT_THAT(ran.out, HasSubstr(name));
+  for (const char* name : {"\nhome\n", "\nroot\n", "\nsys\n", "\nboot\n"})
+    EXPECT_THAT(ran.out, testing::Not(HasSubstr(name)));
 }
 
 KERNEL_TEST(EndToEnd, BuildAProjectAndKeepTheResult) {
   if (!installed("make") || !installed("cc")) GTEST_SKIP() << "no make or compiler";
   const Workspace workspace;
   write_file(workspace / "main.c", "int main(void) { return 0; }\n");
-  write_file(workspace / "Makefile", "test: main\n\t./main && echo passed\nmain: main.c\n\t@cc -o main main.c\n");
+  write_file(workspace / "Makefile",
+             "test: main\n\t./main && echo passed\nmain: main.c\n\t@cc -o main main.c\n");
   for (const char* view : {"minimal", "host"}) {
     const Ran ran = in_project(workspace, {"run", "--view", view, "--", "make", "-s", "test"});
     EXPECT_EQ(ran.out, "passed\n") << ran.err;
@@ -39,7 +47,8 @@ KERNEL_TEST(EndToEnd, TheExamplesOfTheHelp) {
   const Workspace workspace;
   write_file(workspace / ".env", "KEY=s3cret\n");
   write_file(workspace / "script.sh", "echo \"env: $(cat .env)\"\n");
-  const Ran ran = in_project(workspace, {"run", "--ro", "/usr/share?", "--hide", ".env", "--memory", "2g", "--timeout", "10m", "--", "sh", "script.sh"});
+  const Ran ran = in_project(workspace, {"run", "--ro", "/usr/share?", "--hide", ".env", "--memory",
+                                         "2g", "--timeout", "10m", "--", "sh", "script.sh"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.out, "env: \n");
   const Ran json = in_project(workspace, {"run", "--json", "--", "sh", "script.sh"});
@@ -52,7 +61,9 @@ KERNEL_TEST(EndToEnd, AnAgentWithTheHostsToolsAndWithoutItsSecrets) {
   write_file(workspace.around() / ".ssh/id_ed25519", "s3cret");
   write_file(workspace.around() / "notes", "readable\n");
   const std::string home = workspace.around().path();
-  const Ran ran = in_project(workspace, {"run", "--view", "host", "--", "sh", "-c", "cat ~/notes; ls -A ~/.ssh; cat ~/.ssh/*; echo x > ~/notes; echo done > result"});
+  const Ran ran = in_project(
+      workspace, {"run", "--view", "host", "--", "sh", "-c",
+                  "cat ~/notes; ls -A ~/.ssh; cat ~/.ssh/*; echo x > ~/notes; echo done > result"});
   EXPECT_EQ(ran.out, "readable\n") << ran.err;
   EXPECT_EQ(read_file(home + "/notes"), "readable\n");
   EXPECT_EQ(read_file(workspace / "result"), "done\n");
@@ -69,10 +80,12 @@ KERNEL_TEST(EndToEnd, ThePlanIsWhatRunDoes) {
   EXPECT_THAT(why.out, HasSubstr("allow read: "));
   EXPECT_GT(why.out.size(), plan.out.size());
   const nlohmann::json json = json_of(in_project(workspace, {"plan", "--json", "--memory", "1g"}));
-  for (const char* key : {"session", "view", "workspace", "directory", "namespaces", "steps", "group", "guards", "environment", "notes"})
+  for (const char* key : {"session", "view", "workspace", "directory", "namespaces", "steps",
+                          "group", "guards", "environment", "notes"})
     EXPECT_TRUE(json.contains(key)) << key;
   for (const nlohmann::json& step : json["steps"])
-    for (const char* key : {"action", "says", "origin", "why"}) EXPECT_TRUE(step[key].is_string()) << step;
+    for (const char* key : {"action", "says", "origin", "why"})
+      EXPECT_TRUE(step[key].is_string()) << step;
   EXPECT_EQ(in_project(workspace, {"plan", "--ro", "/no/such"}).exit_code, 125);
 }
 
@@ -83,11 +96,15 @@ KERNEL_TEST(EndToEnd, StatusSaysWhatTheMachineOffers) {
   EXPECT_EQ(run_coop({"sandbox", "status"}).exit_code, 0);
   const nlohmann::json json = json_of(run_coop({"status", "--json"}));
   EXPECT_EQ(json["can_sandbox"], true);
-  for (const char* key : {"version", "kernel", "architecture", "isolation", "missing", "degraded", "nested_in", "features", "landlock_abi", "proc", "cgroup"})
+  for (const char* key : {"version", "kernel", "architecture", "isolation", "missing", "degraded",
+                          "nested_in", "features", "landlock_abi", "proc", "cgroup"})
     EXPECT_TRUE(json.contains(key)) << key;
   for (const auto& [name, feature] : json["features"].items())
-    EXPECT_TRUE(feature["available"].is_boolean() && feature["reason"].is_string() && feature["fix"].is_string()) << name;
-  for (const char* name : {"user_namespace", "landlock", "seccomp", "cgroup", "proc", "overlay"}) EXPECT_TRUE(json["features"].contains(name)) << name;
+    EXPECT_TRUE(feature["available"].is_boolean() && feature["reason"].is_string() &&
+                feature["fix"].is_string())
+        << name;
+  for (const char* name : {"user_namespace", "landlock", "seccomp", "cgroup", "proc", "overlay"})
+    EXPECT_TRUE(json["features"].contains(name)) << name;
   EXPECT_EQ(run_coop({"status", "--nonsense"}).exit_code, 125);
 }
 
@@ -95,7 +112,8 @@ TEST(EndToEnd, HelpAndVersion) {
   for (const char* word : {"--help", "-h", "help"}) {
     const Ran help = run_coop({word});
     EXPECT_EQ(help.exit_code, 0);
-    for (const char* command : {"run", "plan", "status", "completion", "man"}) EXPECT_THAT(help.out, HasSubstr(std::string("coop ") + command));
+    for (const char* command : {"run", "plan", "status", "completion", "man"})
+      EXPECT_THAT(help.out, HasSubstr(std::string("coop ") + command));
   }
   for (const char* command : {"run", "plan", "status", "completion"}) {
     const Ran help = run_coop({command, "--help"});
@@ -103,7 +121,8 @@ TEST(EndToEnd, HelpAndVersion) {
     EXPECT_THAT(help.out, HasSubstr(std::string("usage: coop ") + command));
     EXPECT_EQ(help.err, "");
   }
-  EXPECT_THAT(run_coop({"--version"}).out, testing::MatchesRegex("coop [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(run_coop({"--version"}).out,
+              testing::MatchesRegex("coop [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   const Ran nothing = run_coop({});
   EXPECT_EQ(nothing.exit_code, 125);
   EXPECT_THAT(nothing.out, HasSubstr("usage:"));
@@ -125,7 +144,10 @@ TEST(EndToEnd, CompletionScriptsAreValid) {
 TEST(EndToEnd, CompletionOffersFlagsValuesAndCommands) {
   const std::string script = run_coop({"completion", "bash"}).out;
   const auto completed = [&](const std::string& words, int index) {
-    return run_bare({"bash", "--norc", "-c", script + "\nCOMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(index) + "; _coop; printf '%s\\n' \"${COMPREPLY[@]}\""}).out;
+    return run_bare({"bash", "--norc", "-c",
+                     script + "\nCOMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(index) +
+                         "; _coop; printf '%s\\n' \"${COMPREPLY[@]}\""})
+        .out;
   };
   EXPECT_EQ(completed("coop st", 1), "status\n");
   EXPECT_EQ(completed("coop run --mem", 2), "--memory\n");
@@ -139,7 +161,8 @@ TEST(EndToEnd, TheManualPageRenders) {
   const Ran page = run_coop({"man"});
   EXPECT_EQ(page.exit_code, 0);
   EXPECT_THAT(page.out, testing::StartsWith(".TH COOP 1 "));
-  for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "FLAGS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"})
+  for (const char* section :
+       {"NAME", "SYNOPSIS", "DESCRIPTION", "FLAGS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"})
     EXPECT_THAT(page.out, HasSubstr(std::string(".SH ") + section + "\n"));
   if (!installed("groff")) GTEST_SKIP() << "no groff";
   const Ran rendered = run_bare({"groff", "-man", "-Tutf8", "-ww", "-Kutf8"}, {.input = page.out});

@@ -24,7 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // The command is the end of what was typed, unchanged.
   const auto& command = options->command;
-  if (command.size() > words.size() || !std::equal(command.rbegin(), command.rend(), words.rbegin())) std::abort();
+  if (command.size() > words.size() ||
+      !std::equal(command.rbegin(), command.rend(), words.rbegin()))
+    std::abort();
   for (const coop::PathRule& rule : options->policy.rules)
     if (rule.path.empty() || rule.origin.empty()) std::abort();
   // Nobody gets the host's network by accident.

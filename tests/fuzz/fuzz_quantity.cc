@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (*milli == 0) std::abort();
 
   const coop::Path path = coop::normalize(text);
-  if (!path.starts_with('/') || coop::normalize(path) != path || !coop::is_within(path, "/")) std::abort();
+  if (!path.starts_with('/') || coop::normalize(path) != path || !coop::is_within(path, "/"))
+    std::abort();
   for (const char c : coop::printable(text))
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) std::abort();
   return 0;

@@ -15,19 +15,27 @@ namespace {
 // Ann's laptop: a merged /usr, a repository, a few secrets, a mail spool.
 HostFacts laptop() {
   HostFacts host = anns_machine();
-  for (const char* path : {"/etc/alternatives", "/etc/ssl/certs", "/sys", "/mnt", "/media", "/var/tmp", "/var/log", "/root", "/boot",
-                           "/etc/ssh", "/home/ann/.ssh", "/home/ann/.gnupg", "/home/ann/.config/gh"})
+  for (const char* path :
+       {"/etc/alternatives", "/etc/ssl/certs", "/sys", "/mnt", "/media", "/var/tmp", "/var/log",
+        "/root", "/boot", "/etc/ssh", "/home/ann/.ssh", "/home/ann/.gnupg", "/home/ann/.config/gh"})
     add_path(host, path);
-  for (const char* path : {"/etc/ld.so.cache", "/etc/shadow", "/home/ann/.netrc", "/home/ann/.bash_history"})
+  for (const char* path :
+       {"/etc/ld.so.cache", "/etc/shadow", "/home/ann/.netrc", "/home/ann/.bash_history"})
     add_path(host, path, PathKind::file);
-  for (const char* name : {"zero", "full", "random", "urandom", "tty"}) add_path(host, std::string("/dev/") + name, PathKind::device);
-  for (const char* name : {"sbin", "lib", "lib64"}) add_link(host, std::string("/") + name, std::string("usr/") + name, std::string("/usr/") + name);
-  add_link(host, "/etc/localtime", "/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/UTC", PathKind::file);
+  for (const char* name : {"zero", "full", "random", "urandom", "tty"})
+    add_path(host, std::string("/dev/") + name, PathKind::device);
+  for (const char* name : {"sbin", "lib", "lib64"})
+    add_link(host, std::string("/") + name, std::string("usr/") + name,
+             std::string("/usr/") + name);
+  add_link(host, "/etc/localtime", "/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/UTC",
+           PathKind::file);
   host.environment["LANG"] = "C.UTF-8";
   host.environment["SHELL"] = "/bin/bash";
   host.environment["GITHUB_TOKEN"] = "never in a plan";
-  host.workspace.guarded = {GuardedPath{.path = "/home/ann/project/.git/config", .guard = ".git/config"},
-                            GuardedPath{.path = "/home/ann/project/.git/hooks", .guard = ".git/hooks", .directory = true}};
+  host.workspace.guarded = {
+      GuardedPath{.path = "/home/ann/project/.git/config", .guard = ".git/config"},
+      GuardedPath{
+          .path = "/home/ann/project/.git/hooks", .guard = ".git/hooks", .directory = true}};
   return host;
 }
 
@@ -44,24 +52,31 @@ std::string contents_of(const std::string& path) {
 
 void expect_golden(const std::string& name, const std::string& actual) {
   const std::string path = std::string(COOP_GOLDEN_DIRECTORY) + "/" + name;
-  if (const char* update = std::getenv("COOP_UPDATE_GOLDEN"); update != nullptr && std::string_view(update) == "1") {
+  if (const char* update = std::getenv("COOP_UPDATE_GOLDEN");
+      update != nullptr && std::string_view(update) == "1") {
     std::ofstream(path, std::ios::binary) << actual;
     return;
   }
-  EXPECT_EQ(actual, contents_of(path)) << "if the change is meant: COOP_UPDATE_GOLDEN=1, and look at the diff of " << name;
+  EXPECT_EQ(actual, contents_of(path))
+      << "if the change is meant: COOP_UPDATE_GOLDEN=1, and look at the diff of " << name;
 }
 
 // The reasons of the system call filter differ by architecture; they are tested with the filter.
 std::string text_with_reasons(const Plan& plan) {
   Plan portable = plan;
   for (Step& step : portable.steps)
-    if (auto* install = std::get_if<InstallSeccomp>(&step.action)) install->profile += " (reasons left out)";
+    if (auto* install = std::get_if<InstallSeccomp>(&step.action))
+      install->profile += " (reasons left out)";
   return to_text(portable, Detail::reasons);
 }
 
-TEST(GoldenTest, MinimalView) { expect_golden("minimal.txt", text_with_reasons(must_compile(shipped(View::minimal), laptop()))); }
+TEST(GoldenTest, MinimalView) {
+  expect_golden("minimal.txt", text_with_reasons(must_compile(shipped(View::minimal), laptop())));
+}
 
-TEST(GoldenTest, HostView) { expect_golden("host.txt", text_with_reasons(must_compile(shipped(View::host), laptop()))); }
+TEST(GoldenTest, HostView) {
+  expect_golden("host.txt", text_with_reasons(must_compile(shipped(View::host), laptop())));
+}
 
 TEST(GoldenTest, MinimalViewWithoutDebugging) {
   Policy policy = shipped(View::minimal);
@@ -92,7 +107,10 @@ TEST(GoldenTest, MinimalViewStartedByRootWithLimits) {
   host.uid = host.gid = 0;
   for (const char* path : {"/proc/sys", "/proc/irq", "/proc/bus"}) add_path(host, path);
   add_path(host, "/proc/sysrq-trigger", PathKind::file);
-  host.cgroup = {.kind = CgroupKind::v2, .directories = {{"memory", "/sys/fs/cgroup"}, {"pids", "/sys/fs/cgroup"}, {"cpu", "/sys/fs/cgroup"}}};
+  host.cgroup = {
+      .kind = CgroupKind::v2,
+      .directories = {
+          {"memory", "/sys/fs/cgroup"}, {"pids", "/sys/fs/cgroup"}, {"cpu", "/sys/fs/cgroup"}}};
   Policy policy = shipped(View::minimal);
   policy.limits.memory = std::uint64_t{2} << 30;
   policy.limits.milli_cpus = 2000;
@@ -101,7 +119,8 @@ TEST(GoldenTest, MinimalViewStartedByRootWithLimits) {
 
 TEST(GoldenTest, EverythingAtOnceAsJson) {
   HostFacts host = laptop();
-  for (const char* path : {"/opt/sdk", "/srv/data", "/home/ann/project/cache"}) add_path(host, path);
+  for (const char* path : {"/opt/sdk", "/srv/data", "/home/ann/project/cache"})
+    add_path(host, path);
   Policy policy = shipped(View::host);
   policy.identity = Identity::root;
   policy.time_offset = 60;

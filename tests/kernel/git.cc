@@ -7,7 +7,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr const char* kGit =
-    "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ";
+    "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a "
+    "GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ";
 
 std::string git(const std::string& script) { return "set -e; " + std::string(kGit) + script; }
 
@@ -22,7 +23,9 @@ std::string host_log(const std::string& directory) {
 
 // Commits in a sandbox and looks from the host whether the commit is there and the repository sound.
 void expect_commit(const Workspace& workspace, const std::string& where, const std::string& view) {
-  const std::string script = git("cd " + where + "; echo " + view + " > file-" + view + "; git add .; git commit -qm 'inside " + view + "'; git status --short; git log -1 --format=%s");
+  const std::string script = git("cd " + where + "; echo " + view + " > file-" + view +
+                                 "; git add .; git commit -qm 'inside " + view +
+                                 "'; git status --short; git log -1 --format=%s");
   const Ran ran = workspace.run(shell(script), in_view(view));
   EXPECT_EQ(ran.exit_code, 0) << view << ": " << ran.err;
   EXPECT_EQ(ran.out, "inside " + view + "\n") << ran.err;
@@ -42,9 +45,12 @@ KERNEL_TEST(KernelGit, TheUsualCommandsWork) {
   must_host(workspace.path(), "git init -q -b main; git add .; git commit -qm first");
   for (const std::string& view : kViews) {
     const Ran ran = workspace.run(
-        shell(git("git checkout -q -b topic-" + view + "; echo x > topic; git add topic; git commit -qm topic; git tag t-" + view +
-                  "; git stash list; git checkout -q main; git merge -q --no-ff -m merge topic-" + view +
-                  "; git rebase -q HEAD~1; git gc -q; git reset -q --hard; git branch -D topic-" + view + " >/dev/null; git worktree list | wc -l")),
+        shell(git("git checkout -q -b topic-" + view +
+                  "; echo x > topic; git add topic; git commit -qm topic; git tag t-" + view +
+                  "; git stash list; git checkout -q main; git merge -q --no-ff -m merge topic-" +
+                  view +
+                  "; git rebase -q HEAD~1; git gc -q; git reset -q --hard; git branch -D topic-" +
+                  view + " >/dev/null; git worktree list | wc -l")),
         in_view(view));
     EXPECT_EQ(ran.exit_code, 0) << view << ran.err;
     EXPECT_EQ(ran.out, "1\n");
@@ -54,7 +60,9 @@ KERNEL_TEST(KernelGit, TheUsualCommandsWork) {
 
 KERNEL_TEST(KernelGit, ANewRepositoryCanBeMadeAndIsUsableInTheSameRun) {
   const Workspace workspace;
-  const Ran ran = workspace.run(shell(git("git init -q new; cd new; echo x > file; git add .; git commit -qm first; git log --format=%s")));
+  const Ran ran =
+      workspace.run(shell(git("git init -q new; cd new; echo x > file; git add .; git commit -qm "
+                              "first; git log --format=%s")));
   EXPECT_EQ(ran.out, "first\n") << ran.err;
 }
 
@@ -63,23 +71,31 @@ KERNEL_TEST(KernelGit, CommitInALinkedWorktree) {
     const Workspace workspace{visible_place()};
     std::filesystem::remove_all(workspace.path());
     make_directories(workspace.around() / "main");
-    must_host(workspace.around() / "main", "git init -q; echo x > x; git add .; git commit -qm first; git worktree add -q ../workspace -b linked");
+    must_host(workspace.around() / "main",
+              "git init -q; echo x > x; git add .; git commit -qm first; git worktree add -q "
+              "../workspace -b linked");
     expect_commit(workspace, ".", view);
-    EXPECT_THAT(run_bare(shell(git("git log --format=%s linked")), {.directory = workspace.around() / "main"}).out, HasSubstr("inside " + view));
+    EXPECT_THAT(run_bare(shell(git("git log --format=%s linked")),
+                         {.directory = workspace.around() / "main"})
+                    .out,
+                HasSubstr("inside " + view));
     // The main worktree's files are none of the sandbox's business, and its hooks and settings are guarded.
     EXPECT_NE(workspace.run({"cat", workspace.around() / "main/x"}, {}).exit_code, 0);
     EXPECT_NE(workspace.run({"touch", workspace.around() / "main/x"}, in_view(view)).exit_code, 0);
     const std::string hooks = workspace.around() / "main/.git/hooks";
-    EXPECT_NE(workspace.run(shell("echo evil > " + hooks + "/pre-commit"), in_view(view)).exit_code, 0);
+    EXPECT_NE(workspace.run(shell("echo evil > " + hooks + "/pre-commit"), in_view(view)).exit_code,
+              0);
     EXPECT_FALSE(exists(hooks + "/pre-commit"));
   }
 }
 
 void make_superproject(const Workspace& workspace) {
   make_directories(workspace.around() / "library");
-  must_host(workspace.around() / "library", "git init -q; echo x > x; git add .; git commit -qm library");
-  must_host(workspace.path(), "git init -q; git -c protocol.file.allow=always submodule --quiet add " + (workspace.around() / "library") +
-                                  " sub; git add .; git commit -qm first");
+  must_host(workspace.around() / "library",
+            "git init -q; echo x > x; git add .; git commit -qm library");
+  must_host(workspace.path(),
+            "git init -q; git -c protocol.file.allow=always submodule --quiet add " +
+                (workspace.around() / "library") + " sub; git add .; git commit -qm first");
 }
 
 KERNEL_TEST(KernelGit, CommitInASuperprojectAndItsSubmodule) {
@@ -95,9 +111,10 @@ KERNEL_TEST(KernelGit, CommitWithOnlyTheSubmodulesCheckoutAsWorkspace) {
   // The checkout and its git directory name each other by relative paths, so both must be in place.
   const Workspace workspace{visible_place()};
   make_superproject(workspace);
-  const Ran ran = run_coop({"run", "-w", workspace / "sub", "--view", "host", "--", "sh", "-c",
-                            git("echo x > only; git add .; git commit -qm only; git log -1 --format=%s")},
-                           {.directory = workspace / "sub"});
+  const Ran ran =
+      run_coop({"run", "-w", workspace / "sub", "--view", "host", "--", "sh", "-c",
+                git("echo x > only; git add .; git commit -qm only; git log -1 --format=%s")},
+               {.directory = workspace / "sub"});
   EXPECT_EQ(ran.out, "only\n") << ran.err;
   EXPECT_THAT(host_log(workspace / "sub"), HasSubstr("only\n"));
 }

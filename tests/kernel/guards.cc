@@ -18,15 +18,21 @@ void make_repository(const std::string& directory) {
 KERNEL_TEST(KernelGuards, ExistingGuardedFilesAreReadOnly) {
   const Workspace workspace;
   make_repository(workspace.path());
-  for (const char* directory : {".vscode", ".github/workflows"}) make_directories(workspace / directory);
-  for (const char* file : {".envrc", ".mcp.json", ".vscode/tasks.json", ".github/workflows/ci.yml"}) write_file(workspace / file, "good\n");
+  for (const char* directory : {".vscode", ".github/workflows"})
+    make_directories(workspace / directory);
+  for (const char* file : {".envrc", ".mcp.json", ".vscode/tasks.json", ".github/workflows/ci.yml"})
+    write_file(workspace / file, "good\n");
   for (const std::string& view : kViews)
-    for (const char* file : {".git/hooks/pre-commit", ".git/config", ".envrc", ".mcp.json", ".vscode/tasks.json", ".github/workflows/ci.yml"}) {
+    for (const char* file : {".git/hooks/pre-commit", ".git/config", ".envrc", ".mcp.json",
+                             ".vscode/tasks.json", ".github/workflows/ci.yml"}) {
       const std::string before = read_file(workspace / file);
-      EXPECT_NE(workspace.run(shell("echo evil >> " + std::string(file)), in_view(view)).exit_code, 0) << file;
+      EXPECT_NE(workspace.run(shell("echo evil >> " + std::string(file)), in_view(view)).exit_code,
+                0)
+          << file;
       EXPECT_EQ(read_file(workspace / file), before) << file;
     }
-  EXPECT_EQ(workspace.run(shell("echo fine > ordinary; cat .envrc .git/HEAD")).out, "good\nref: refs/heads/main\n");  // control
+  EXPECT_EQ(workspace.run(shell("echo fine > ordinary; cat .envrc .git/HEAD")).out,
+            "good\nref: refs/heads/main\n");  // control
 }
 
 KERNEL_TEST(KernelGuards, TheirDirectoriesCannotBeMovedAway) {
@@ -35,7 +41,10 @@ KERNEL_TEST(KernelGuards, TheirDirectoriesCannotBeMovedAway) {
   for (const std::string& view : kViews) {
     EXPECT_NE(workspace.run({"mv", ".git", "x"}, in_view(view)).exit_code, 0);
     EXPECT_NE(workspace.run({"mv", ".git/hooks", ".git/x"}, in_view(view)).exit_code, 0);
-    EXPECT_NE(workspace.run(shell("rm -rf .git/hooks .git/config; [ ! -e .git/config ]"), in_view(view)).exit_code, 0);
+    EXPECT_NE(
+        workspace.run(shell("rm -rf .git/hooks .git/config; [ ! -e .git/config ]"), in_view(view))
+            .exit_code,
+        0);
   }
   EXPECT_TRUE(exists(workspace / ".git/config"));
   EXPECT_EQ(workspace.run(shell("mkdir d; mv d e")).exit_code, 0);  // control
@@ -44,19 +53,25 @@ KERNEL_TEST(KernelGuards, TheirDirectoriesCannotBeMovedAway) {
 KERNEL_TEST(KernelGuards, AllowGuardedPermitsExactlyThatName) {
   const Workspace workspace;
   make_repository(workspace.path());
-  const Ran ran = workspace.run(shell("echo '#!/bin/sh' > .git/hooks/pre-commit; echo x >> .git/config"), {"--allow-guarded", ".git/hooks"});
+  const Ran ran =
+      workspace.run(shell("echo '#!/bin/sh' > .git/hooks/pre-commit; echo x >> .git/config"),
+                    {"--allow-guarded", ".git/hooks"});
   EXPECT_NE(ran.exit_code, 0);  // the second one
   EXPECT_EQ(read_file(workspace / ".git/hooks/pre-commit"), "#!/bin/sh\n");
-  EXPECT_EQ(workspace.run(shell("git config user.name ann"), {"--allow-guarded", ".git/config"}).exit_code, 0);
+  EXPECT_EQ(workspace.run(shell("git config user.name ann"), {"--allow-guarded", ".git/config"})
+                .exit_code,
+            0);
   EXPECT_THAT(read_file(workspace / ".git/config"), HasSubstr("ann"));
-  const Ran created = workspace.run(shell("echo x > .envrc"), {"--allow-guarded", ".envrc", "--json"});
+  const Ran created =
+      workspace.run(shell("echo x > .envrc"), {"--allow-guarded", ".envrc", "--json"});
   EXPECT_EQ(json_of(created)["quarantined"], nlohmann::json::array());
   EXPECT_EQ(read_file(workspace / ".envrc"), "x\n");
 }
 
 KERNEL_TEST(KernelGuards, WhatAppearsIsQuarantinedWithItsBytes) {
   const Workspace workspace;
-  const Ran ran = workspace.run(shell("echo evil > .envrc; mkdir -p .vscode; echo tasks > .vscode/tasks.json; echo fine > ordinary; chmod 741 .envrc"),
+  const Ran ran = workspace.run(shell("echo evil > .envrc; mkdir -p .vscode; echo tasks > "
+                                      ".vscode/tasks.json; echo fine > ordinary; chmod 741 .envrc"),
                                 {"--json"}, workspace.options());
   EXPECT_EQ(ran.exit_code, 0);  // the command itself did well
   const nlohmann::json json = json_of(ran);
@@ -66,17 +81,21 @@ KERNEL_TEST(KernelGuards, WhatAppearsIsQuarantinedWithItsBytes) {
   EXPECT_EQ(moved[workspace / ".envrc"]["rule"], "guard .envrc");
   EXPECT_EQ(moved[workspace / ".vscode"]["rule"], "guard .vscode");
   const std::string kept = moved[workspace / ".envrc"]["moved_to"];
-  EXPECT_TRUE(kept.starts_with((workspace.around() / "state/coop/quarantine/") + json["session"].get<std::string>())) << kept;
+  EXPECT_TRUE(kept.starts_with((workspace.around() / "state/coop/quarantine/") +
+                               json["session"].get<std::string>()))
+      << kept;
   EXPECT_EQ(read_file(kept), "evil\n");
   struct stat status{};
   ASSERT_EQ(::stat(kept.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0741u);
-  EXPECT_EQ(read_file(moved[workspace / ".vscode"]["moved_to"].get<std::string>() + "/tasks.json"), "tasks\n");
+  EXPECT_EQ(read_file(moved[workspace / ".vscode"]["moved_to"].get<std::string>() + "/tasks.json"),
+            "tasks\n");
   EXPECT_FALSE(exists(workspace / ".envrc"));
   EXPECT_FALSE(exists(workspace / ".vscode"));
   EXPECT_EQ(read_file(workspace / "ordinary"), "fine\n");
   ASSERT_EQ(json["denials"].size(), 2u);
-  EXPECT_EQ(json["denials"][0]["grant"], "--allow-guarded " + json["denials"][0]["rule"].get<std::string>().substr(6));
+  EXPECT_EQ(json["denials"][0]["grant"],
+            "--allow-guarded " + json["denials"][0]["rule"].get<std::string>().substr(6));
 }
 
 KERNEL_TEST(KernelGuards, TheQuarantineIsToldOnStandardError) {
@@ -90,12 +109,15 @@ KERNEL_TEST(KernelGuards, TheQuarantineIsToldOnStandardError) {
 KERNEL_TEST(KernelGuards, HooksOfANestedRepositoryAreTakenAway) {
   const Workspace workspace;
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run(shell("git -c init.defaultBranch=main init -q deep/nested-" + view + "; cd deep/nested-" + view +
-                                        "; mkdir -p .git/hooks; echo evil > .git/hooks/post-checkout"),
-                                  in_view(view, {"--json"}), workspace.options());
-    EXPECT_FALSE(exists(workspace / ("deep/nested-" + view + "/.git/hooks/post-checkout"))) << ran.out;
+    const Ran ran = workspace.run(
+        shell("git -c init.defaultBranch=main init -q deep/nested-" + view + "; cd deep/nested-" +
+              view + "; mkdir -p .git/hooks; echo evil > .git/hooks/post-checkout"),
+        in_view(view, {"--json"}), workspace.options());
+    EXPECT_FALSE(exists(workspace / ("deep/nested-" + view + "/.git/hooks/post-checkout")))
+        << ran.out;
     EXPECT_THAT(ran.out, HasSubstr("guard .git/hooks"));
-    EXPECT_THAT(run_bare({"grep", "-rl", "evil", workspace.around() / "state"}).out, HasSubstr("nested-" + view));
+    EXPECT_THAT(run_bare({"grep", "-rl", "evil", workspace.around() / "state"}).out,
+                HasSubstr("nested-" + view));
   }
 }
 
@@ -122,7 +144,8 @@ KERNEL_TEST(KernelGuards, AFailedOrKilledCommandIsJudgedToo) {
   const Workspace workspace;
   EXPECT_EQ(workspace.run(shell("echo evil > .envrc; exit 9")).exit_code, 9);
   EXPECT_FALSE(exists(workspace / ".envrc"));
-  EXPECT_EQ(workspace.run(shell("echo evil > .envrc; sleep 60"), {"--timeout", "500ms"}).exit_code, 124);
+  EXPECT_EQ(workspace.run(shell("echo evil > .envrc; sleep 60"), {"--timeout", "500ms"}).exit_code,
+            124);
   EXPECT_FALSE(exists(workspace / ".envrc"));
 }
 

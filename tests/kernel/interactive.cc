@@ -7,7 +7,8 @@
 namespace coop::tests {
 namespace {
 
-Arguments coop_run(const Workspace& workspace, const Arguments& command, const Arguments& flags = {}) {
+Arguments coop_run(const Workspace& workspace, const Arguments& command,
+                   const Arguments& flags = {}) {
   Arguments words{coop_binary(), "run", "-w", workspace.path()};
   words.insert(words.end(), flags.begin(), flags.end());
   words.push_back("--");
@@ -15,10 +16,17 @@ Arguments coop_run(const Workspace& workspace, const Arguments& command, const A
   return words;
 }
 
+// A duration no other test sleeps for: tests run side by side and look for their own process.
+std::string unique_seconds() { return "60." + std::to_string(::getpid()); }
+
 KERNEL_TEST(KernelTerminal, TheCommandHasATerminalOfItsOwn) {
   const Workspace workspace;
   for (const std::string& view : kViews) {
-    Screen screen(coop_run(workspace, shell("tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; echo x > /dev/tty; ls /dev/pts"), in_view(view)), workspace.options());
+    Screen screen(coop_run(workspace,
+                           shell("tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; echo x > "
+                                 "/dev/tty; ls /dev/pts"),
+                           in_view(view)),
+                  workspace.options());
     EXPECT_EQ(screen.finish(), 0) << screen.seen();
     EXPECT_EQ(screen.seen(), "/dev/pts/0\r\nall\r\nx\r\n0  ptmx\r\n");
   }
@@ -49,7 +57,11 @@ KERNEL_TEST(KernelTerminal, TypingReachesAShellAndItsAnswerComesBack) {
 
 KERNEL_TEST(KernelTerminal, TheSizeFollows) {
   const Workspace workspace;
-  Screen screen(coop_run(workspace, shell("trap 'stty size' WINCH; stty size; echo ready; while :; do sleep 0.05; done")), workspace.options());
+  Screen screen(
+      coop_run(
+          workspace,
+          shell("trap 'stty size' WINCH; stty size; echo ready; while :; do sleep 0.05; done")),
+      workspace.options());
   EXPECT_TRUE(screen.shows("24 80")) << screen.seen();
   EXPECT_TRUE(screen.shows("ready"));
   screen.resize(50, 132);
@@ -59,9 +71,11 @@ KERNEL_TEST(KernelTerminal, TheSizeFollows) {
 KERNEL_TEST(KernelTerminal, ControlCInterruptsTheForegroundCommand) {
   const Workspace workspace;
   Screen screen(coop_run(workspace, {"bash", "--norc", "-i"}), workspace.options());
-  screen.type("sleep 60 || echo broke-$?\n");
-  EXPECT_TRUE(screen.shows("sleep 60"));
-  EXPECT_TRUE(eventually([&] { return !processes_with(std::string("sleep\0" "60", 8)).empty(); }));
+  const std::string marker = unique_seconds();
+  screen.type("sleep " + marker + " || echo broke-$?\n");
+  EXPECT_TRUE(screen.shows("sleep " + marker));
+  EXPECT_TRUE(
+      eventually([&] { return !processes_with(std::string("sleep\0", 6) + marker).empty(); }));
   screen.type("\x03");
   screen.type("echo still-$((1+1))\n");
   EXPECT_TRUE(screen.shows("still-2")) << screen.seen();  // the shell lives on
@@ -112,7 +126,8 @@ KERNEL_TEST(KernelTerminal, TheModeIsRestoredAfterEveryEnd) {
     EXPECT_TRUE(screen.cooked()) << "after signal " << number;
   }
   {
-    Screen screen(coop_run(workspace, {"sleep", "60"}, {"--timeout", "300ms"}), workspace.options());
+    Screen screen(coop_run(workspace, {"sleep", "60"}, {"--timeout", "300ms"}),
+                  workspace.options());
     EXPECT_EQ(screen.finish(), 124);
     EXPECT_TRUE(screen.cooked()) << "after a timeout";
   }
@@ -135,8 +150,10 @@ KERNEL_TEST(KernelTerminal, MuchOutputArrivesWhole) {
 KERNEL_TEST(KernelTerminal, JobControlWorksInside) {
   const Workspace workspace;
   Screen screen(coop_run(workspace, {"bash", "--norc", "-i"}), workspace.options());
-  screen.type("sleep 60\n");
-  EXPECT_TRUE(eventually([&] { return !processes_with(std::string("sleep\0" "60", 8)).empty(); }));
+  const std::string marker = unique_seconds();
+  screen.type("sleep " + marker + "\n");
+  EXPECT_TRUE(
+      eventually([&] { return !processes_with(std::string("sleep\0", 6) + marker).empty(); }));
   screen.type("\x1a");
   EXPECT_TRUE(screen.shows("Stopped")) << screen.seen();  // bash inside, not coop
   screen.type("kill %1; exit 5\n");

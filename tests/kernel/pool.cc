@@ -25,7 +25,10 @@ KERNEL_TEST(KernelPool, RunsCommandsWithTheirOwnWordsVariablesAndDirectory) {
   const Workspace workspace;
   make_directories(workspace / "sub");
   Pool pool = must_make(workspace, 2);
-  const Command command{.arguments = {"sh", "-c", "echo \"$A $PWD $1 $HOME\"; echo err >&2; exit 5", "sh", "a  b"}, .environment = {{"A", "x=y"}}, .directory = "/work/sub"};
+  const Command command{
+      .arguments = {"sh", "-c", "echo \"$A $PWD $1 $HOME\"; echo err >&2; exit 5", "sh", "a  b"},
+      .environment = {{"A", "x=y"}},
+      .directory = "/work/sub"};
   for (int round = 0; round < 5; ++round) {
     const Result<ExecOutput> done = pool.exec(command);
     ASSERT_TRUE(done.has_value()) << to_text(done.error());
@@ -40,9 +43,11 @@ KERNEL_TEST(KernelPool, EachCommandHasAFreshSandbox) {
   Pool pool = must_make(workspace, 3);
   std::set<std::string> sessions;
   for (int round = 0; round < 6; ++round) {
-    const Result<ExecOutput> done = pool.exec({.arguments = {"sh", "-c", "ls -A /tmp; touch /tmp/left; echo $COOP_SESSION"}});
+    const Result<ExecOutput> done =
+        pool.exec({.arguments = {"sh", "-c", "ls -A /tmp; touch /tmp/left; echo $COOP_SESSION"}});
     ASSERT_TRUE(done.has_value());
-    EXPECT_EQ(done->standard_output.text.size(), 9u) << done->standard_output.text;  // nothing was in /tmp
+    EXPECT_EQ(done->standard_output.text.size(), 9u)
+        << done->standard_output.text;  // nothing was in /tmp
     sessions.insert(done->standard_output.text);
   }
   EXPECT_EQ(sessions.size(), 6u);
@@ -54,7 +59,8 @@ KERNEL_TEST(KernelPool, FailuresTimeoutsAndMissingPrograms) {
   EXPECT_EQ(pool.exec({.arguments = {"no-such-program"}})->outcome, Outcome::not_found);
   EXPECT_EQ(pool.exec({.arguments = {"/"}})->exit_code, 126);
   EXPECT_EQ(pool.exec({.arguments = {"sh", "-c", "kill -9 $$"}})->exit_code, 137);
-  EXPECT_EQ(pool.exec({.arguments = {"sleep", "60"}}, milliseconds(300))->outcome, Outcome::timed_out);
+  EXPECT_EQ(pool.exec({.arguments = {"sleep", "60"}}, milliseconds(300))->outcome,
+            Outcome::timed_out);
   EXPECT_FALSE(pool.exec({}).has_value());
   EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
 }
@@ -64,7 +70,8 @@ KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
   Pool pool = must_make(workspace, 1);
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  Result<Sandbox> box = pool.spawn({.arguments = {"sh", "-c", "echo streamed; cat"}}, Stdio{.output = ends[1]});
+  Result<Sandbox> box =
+      pool.spawn({.arguments = {"sh", "-c", "echo streamed; cat"}}, Stdio{.output = ends[1]});
   ASSERT_TRUE(box.has_value()) << to_text(box.error());
   EXPECT_EQ(box->wait(seconds(20))->exit_code, 0);  // its input is /dev/null
   ::close(ends[1]);
@@ -77,7 +84,8 @@ KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
 KERNEL_TEST(KernelPool, ALargeCommandLineFits) {
   const Workspace workspace;
   Pool pool = must_make(workspace, 1);
-  Command command{.arguments = {"sh", "-c", "echo $# ${#1} ${#BIG}", "sh"}, .environment = {{"BIG", std::string(100000, 'e')}}};
+  Command command{.arguments = {"sh", "-c", "echo $# ${#1} ${#BIG}", "sh"},
+                  .environment = {{"BIG", std::string(100000, 'e')}}};
   for (int index = 0; index < 500; ++index) command.arguments.push_back(std::string(200, 'a'));
   const Result<ExecOutput> done = pool.exec(command);
   ASSERT_TRUE(done.has_value()) << to_text(done.error());
@@ -95,7 +103,9 @@ KERNEL_TEST(KernelPool, ManyThreadsShareOne) {
         const std::string word = std::to_string(thread) + "-" + std::to_string(round);
         const Result<ExecOutput> done = pool.exec({.arguments = {"echo", word}}, seconds(60));
         if (done && done->standard_output.text == word + "\n") ++good;
-        else ADD_FAILURE() << word << ": " << (done ? done->standard_error.text : to_text(done.error()));
+        else
+          ADD_FAILURE() << word << ": "
+                        << (done ? done->standard_error.text : to_text(done.error()));
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -113,7 +123,9 @@ KERNEL_TEST(KernelPool, WhatOneCommandMadeIsGuardedForTheNext) {
 
 KERNEL_TEST(KernelPool, NothingIsLeftWhenItGoes) {
   const Workspace workspace;
-  const auto descriptors = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
   must_make(workspace, 1);
   const auto before = descriptors();
   for (int round = 0; round < 10; ++round) {

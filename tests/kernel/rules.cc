@@ -20,8 +20,10 @@ struct Place {
 
 // What happens to a file: "r" when it can be read, "w" when it can be written.
 std::string access_to(const Workspace& workspace, const std::string& path, const Arguments& flags) {
-  const Ran ran = workspace.run(
-      shell("p='" + path + "'; cat \"$p\" >/dev/null 2>&1 && printf r; ( : >> \"$p\" ) 2>/dev/null && printf w; echo"), flags);
+  const Ran ran = workspace.run(shell("p='" + path +
+                                      "'; cat \"$p\" >/dev/null 2>&1 && printf r; ( : >> \"$p\" ) "
+                                      "2>/dev/null && printf w; echo"),
+                                flags);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   return ran.out;
 }
@@ -29,12 +31,15 @@ std::string access_to(const Workspace& workspace, const std::string& path, const
 KERNEL_TEST(KernelRules, GrantsAreWhatTheySay) {
   const Workspace workspace;
   const Place place;
-  EXPECT_EQ(access_to(workspace, place / "a/file", {}), "\n");  // control: not there without a grant
+  EXPECT_EQ(access_to(workspace, place / "a/file", {}),
+            "\n");  // control: not there without a grant
   for (const std::string& view : kViews) {
     EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--ro", place / "a"})), "r\n");
     EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--rw", place / "a"})), "rw\n");
-    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--rw", place / "a/file"})), "rw\n");
-    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--ro", place / "a/file"})), "r\n");
+    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--rw", place / "a/file"})),
+              "rw\n");
+    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--ro", place / "a/file"})),
+              "r\n");
   }
   EXPECT_EQ(access_to(workspace, place / "a/file", {"--view", "host"}), "r\n");
 }
@@ -44,7 +49,9 @@ KERNEL_TEST(KernelRules, AGrantReallyChangesTheHost) {
   const Place place;
   for (const std::string& view : kViews) {
     const std::string file = place / ("a/new-" + view);
-    EXPECT_EQ(workspace.run(shell("echo changed > " + file), in_view(view, {"--rw", place / "a"})).exit_code, 0);
+    EXPECT_EQ(workspace.run(shell("echo changed > " + file), in_view(view, {"--rw", place / "a"}))
+                  .exit_code,
+              0);
     EXPECT_EQ(read_file(file), "changed\n");
   }
 }
@@ -54,7 +61,8 @@ KERNEL_TEST(KernelRules, ASymlinkAsAGrantIsItsTarget) {
   const Place place;
   make_symlink("a", place / "link");
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run(shell("echo through > " + (place / "link/new-") + view), in_view(view, {"--rw", place / "link"}));
+    const Ran ran = workspace.run(shell("echo through > " + (place / "link/new-") + view),
+                                  in_view(view, {"--rw", place / "link"}));
     EXPECT_EQ(ran.exit_code, 0) << view << ": " << ran.err;
     EXPECT_EQ(read_file(place / ("a/new-" + view)), "through\n");
   }
@@ -64,28 +72,40 @@ KERNEL_TEST(KernelRules, TheMoreSpecificRuleWinsInAnyOrder) {
   const Workspace workspace;
   const Place place;
   for (const std::string& view : kViews)
-    for (const Arguments& flags : {Arguments{"--rw", place / "a", "--ro", place / "a/deep"}, Arguments{"--ro", place / "a/deep", "--rw", place / "a"}}) {
+    for (const Arguments& flags : {Arguments{"--rw", place / "a", "--ro", place / "a/deep"},
+                                   Arguments{"--ro", place / "a/deep", "--rw", place / "a"}}) {
       EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, flags)), "rw\n");
       EXPECT_EQ(access_to(workspace, place / "a/deep/file", in_view(view, flags)), "r\n");
     }
-  EXPECT_EQ(access_to(workspace, place / "a/deep/file", {"--ro", place / "a", "--rw", place / "a/deep"}), "rw\n");
+  EXPECT_EQ(
+      access_to(workspace, place / "a/deep/file", {"--ro", place / "a", "--rw", place / "a/deep"}),
+      "rw\n");
 }
 
 KERNEL_TEST(KernelRules, OfTwoForTheSamePathTheLaterWins) {
   const Workspace workspace;
   const Place place;
   for (const std::string& view : kViews) {
-    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--rw", place / "a", "--ro", place / "a"})), "r\n");
-    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--ro", place / "a", "--rw", place / "a"})), "rw\n");
-    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--ro", place / "a", "--hide", place / "a"})), "\n");
-    EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--hide", place / "a", "--ro", place / "a"})), "r\n");
+    EXPECT_EQ(access_to(workspace, place / "a/file",
+                        in_view(view, {"--rw", place / "a", "--ro", place / "a"})),
+              "r\n");
+    EXPECT_EQ(access_to(workspace, place / "a/file",
+                        in_view(view, {"--ro", place / "a", "--rw", place / "a"})),
+              "rw\n");
+    EXPECT_EQ(access_to(workspace, place / "a/file",
+                        in_view(view, {"--ro", place / "a", "--hide", place / "a"})),
+              "\n");
+    EXPECT_EQ(access_to(workspace, place / "a/file",
+                        in_view(view, {"--hide", place / "a", "--ro", place / "a"})),
+              "r\n");
   }
 }
 
 KERNEL_TEST(KernelRules, HiddenIsEmptyAndCannotBeFilled) {
   const Workspace workspace;
   const Place place;
-  const Arguments both{"--ro", place.root.path(), "--hide", place / "a", "--hide", place / "b/file"};
+  const Arguments both{"--ro",      place.root.path(), "--hide",
+                       place / "a", "--hide",          place / "b/file"};
   for (const std::string& view : kViews) {
     EXPECT_EQ(workspace.run(shell("ls -A " + (place / "a")), in_view(view, both)).out, "");
     EXPECT_NE(workspace.run(shell("touch " + (place / "a/new")), in_view(view, both)).exit_code, 0);
@@ -102,7 +122,8 @@ KERNEL_TEST(KernelRules, AGrantBelowAHiddenDirectoryIsAllThatIsThere) {
     EXPECT_EQ(workspace.run({"ls", "-A", place / "a"}, in_view(view, flags)).out, "deep\n");
     EXPECT_EQ(access_to(workspace, place / "a/deep/file", in_view(view, flags)), "rw\n");
     EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, flags)), "\n");
-    EXPECT_NE(workspace.run(shell("touch " + (place / "a/new")), in_view(view, flags)).exit_code, 0);
+    EXPECT_NE(workspace.run(shell("touch " + (place / "a/new")), in_view(view, flags)).exit_code,
+              0);
   }
 }
 
@@ -112,7 +133,8 @@ KERNEL_TEST(KernelRules, HidingAFileOfTheWorkspace) {
   for (const std::string& view : kViews) {
     EXPECT_EQ(workspace.run({"cat", ".env"}, in_view(view)).out, "PASSWORD=s3cret\n");  // control
     EXPECT_EQ(workspace.run({"cat", ".env"}, in_view(view, {"--hide", ".env"})).out, "");
-    EXPECT_EQ(workspace.run({"cat", ".env"}, in_view(view, {"--blacklist", workspace / ".env"})).out, "");
+    EXPECT_EQ(
+        workspace.run({"cat", ".env"}, in_view(view, {"--blacklist", workspace / ".env"})).out, "");
   }
 }
 
@@ -128,11 +150,38 @@ KERNEL_TEST(KernelRules, HidingOrReplacingAWholeRepository) {
     }
 }
 
+KERNEL_TEST(KernelRules, AStricterRuleForAGuardedPathIsKept) {
+  const Workspace workspace;
+  make_directories(workspace / ".git/hooks");
+  for (const char* name :
+       {".git/HEAD", ".git/config", ".git/hooks/pre-commit", ".envrc", ".mcp.json"})
+    write_file(workspace / name, "s3cret\n");
+  for (const std::string& view : kViews) {
+    for (const char* name : {".envrc", ".mcp.json", ".git/config", ".git/hooks/pre-commit"}) {
+      EXPECT_EQ(workspace.run({"cat", name}, in_view(view)).out, "s3cret\n");  // control
+      EXPECT_EQ(workspace.run({"cat", name}, in_view(view, {"--hide", name})).out, "") << name;
+    }
+    EXPECT_EQ(
+        workspace.run({"ls", "-A", ".git/hooks"}, in_view(view, {"--hide", ".git/hooks"})).out, "");
+    EXPECT_EQ(workspace.run({"touch", ".git/index"}, in_view(view)).exit_code, 0);  // control
+    EXPECT_NE(workspace.run({"touch", ".git/index"}, in_view(view, {"--ro", ".git"})).exit_code, 0);
+    EXPECT_EQ(
+        workspace
+            .run(shell("echo x > .git/HEAD; cat .git/HEAD"), in_view(view, {"--overlay", ".git"}))
+            .out,
+        "x\n");
+    EXPECT_EQ(read_file(workspace / ".git/HEAD"), "s3cret\n");
+  }
+}
+
 KERNEL_TEST(KernelRules, OverlayWritesVanish) {
   const Workspace workspace;
   const Place place;
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run(shell("cd " + (place / "a") + "; echo more >> file; rm -r deep; echo new > new; cat file; ls"), in_view(view, {"--overlay", place / "a"}));
+    const Ran ran =
+        workspace.run(shell("cd " + (place / "a") +
+                            "; echo more >> file; rm -r deep; echo new > new; cat file; ls"),
+                      in_view(view, {"--overlay", place / "a"}));
     if (ran.err.find("overlay") != std::string::npos) GTEST_SKIP() << ran.err;
     EXPECT_EQ(ran.out, "a\nmore\nfile\nnew\n") << ran.err;
     EXPECT_EQ(read_file(place / "a/file"), "a\n");
@@ -144,7 +193,8 @@ KERNEL_TEST(KernelRules, OverlayWritesVanish) {
 KERNEL_TEST(KernelRules, AnOverlaidWorkspaceIsUnchanged) {
   const Workspace workspace;
   write_file(workspace / "kept", "before");
-  const Ran ran = workspace.run(shell("echo after > kept; rm payload; touch new; ls"), {"--overlay", "."});
+  const Ran ran =
+      workspace.run(shell("echo after > kept; rm payload; touch new; ls"), {"--overlay", "."});
   EXPECT_EQ(ran.out, "kept\nnew\n") << ran.err;
   EXPECT_EQ(read_file(workspace / "kept"), "before");
   EXPECT_TRUE(exists(workspace / "payload"));
@@ -155,8 +205,10 @@ KERNEL_TEST(KernelRules, TmpfsIsEmptyWritableAndLimited) {
   const Workspace workspace;
   const Place place;
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run(shell("cd " + (place / "a") + " && ls -A && echo x > new && cat new && head -c 9000000 /dev/zero > fill"),
-                                  in_view(view, {"--tmpfs", place / "a", "--tmp-size", "4m"}));
+    const Ran ran = workspace.run(
+        shell("cd " + (place / "a") +
+              " && ls -A && echo x > new && cat new && head -c 9000000 /dev/zero > fill"),
+        in_view(view, {"--tmpfs", place / "a", "--tmp-size", "4m"}));
     EXPECT_EQ(ran.out, "x\n");
     EXPECT_THAT(ran.err, HasSubstr("No space left"));
     EXPECT_FALSE(exists(place / "a/new"));
@@ -168,7 +220,8 @@ KERNEL_TEST(KernelRules, AMissingPathIsAnErrorUnlessOptional) {
   for (const char* flag : {"--rw", "--ro", "--hide", "--overlay", "--tmpfs"}) {
     const Ran refused = workspace.run({"true"}, {flag, "/no/such/path"});
     EXPECT_EQ(refused.exit_code, 125) << flag;
-    EXPECT_THAT(refused.err, HasSubstr(std::string(flag) + " '/no/such/path?' if it may be missing"));
+    EXPECT_THAT(refused.err,
+                HasSubstr(std::string(flag) + " '/no/such/path?' if it may be missing"));
     EXPECT_EQ(workspace.run({"true"}, {flag, "/no/such/path?"}).exit_code, 0) << flag;
   }
 }
@@ -177,8 +230,13 @@ KERNEL_TEST(KernelRules, TildeAndRelativePathsAreUnderstood) {
   const Workspace workspace;
   make_directories(workspace.around() / "tools");
   write_file(workspace.around() / "tools/file", "tool\n");
-  EXPECT_EQ(workspace.run({"cat", workspace.around() / "tools/file"}, {"--ro", "~/tools"}, workspace.options()).out, "tool\n");
-  EXPECT_EQ(workspace.run({"cat", workspace.around() / "tools/file"}, {"--ro", "../tools"}).out, "tool\n");
+  EXPECT_EQ(
+      workspace
+          .run({"cat", workspace.around() / "tools/file"}, {"--ro", "~/tools"}, workspace.options())
+          .out,
+      "tool\n");
+  EXPECT_EQ(workspace.run({"cat", workspace.around() / "tools/file"}, {"--ro", "../tools"}).out,
+            "tool\n");
 }
 
 KERNEL_TEST(KernelRules, CachesAreWritableByName) {
@@ -191,9 +249,14 @@ KERNEL_TEST(KernelRules, CachesAreWritableByName) {
   const Ran ran = workspace.run(command, {"--view", "host", "--cache", "pip"}, options);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_TRUE(exists(cache + "/wheel"));
-  EXPECT_NE(workspace.run(shell("touch " + cache + "/other"), {"--view", "host", "--cache", "pip", "--ro", cache}, options).exit_code, 0);
+  EXPECT_NE(workspace
+                .run(shell("touch " + cache + "/other"),
+                     {"--view", "host", "--cache", "pip", "--ro", cache}, options)
+                .exit_code,
+            0);
   EXPECT_EQ(workspace.run({"true"}, {"--cache", "nothing"}).exit_code, 125);
-  EXPECT_EQ(workspace.run({"true"}, {"--cache", "cargo"}, options).exit_code, 0);  // not there: nothing to show
+  EXPECT_EQ(workspace.run({"true"}, {"--cache", "cargo"}, options).exit_code,
+            0);  // not there: nothing to show
 }
 
 KERNEL_TEST(KernelRules, AReadOnlyWorkspace) {
@@ -206,17 +269,21 @@ KERNEL_TEST(KernelRules, AReadOnlyWorkspace) {
 
 KERNEL_TEST(KernelRules, NoGhostFilesOnTheHost) {
   const Workspace workspace{visible_place()};
-  for (const char* name : {"granted/sub", "hidden/sub", "layered", "empty"}) make_directories(workspace.around() / name);
+  for (const char* name : {"granted/sub", "hidden/sub", "layered", "empty"})
+    make_directories(workspace.around() / name);
   write_file(workspace / ".env", "x");
   const std::set<std::string> before = listing_of(workspace.around().path());
   const TempDir home;
-  const RunOptions options{.environment = {{"HOME", home.path()}, {"XDG_STATE_HOME", home / "state"}}};
+  const RunOptions options{
+      .environment = {{"HOME", home.path()}, {"XDG_STATE_HOME", home / "state"}}};
   const auto at = [&](const char* name) { return workspace.around() / name; };
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run({"true"},
-                                  in_view(view, {"--ro", at("granted"), "--hide", at("hidden"), "--rw", at("hidden/sub"), "--overlay", at("layered"),
-                                                 "--tmpfs", at("empty"), "--hide", ".env", "--rw", "/no/such/path?"}),
-                                  options);
+    const Ran ran =
+        workspace.run({"true"},
+                      in_view(view, {"--ro", at("granted"), "--hide", at("hidden"), "--rw",
+                                     at("hidden/sub"), "--overlay", at("layered"), "--tmpfs",
+                                     at("empty"), "--hide", ".env", "--rw", "/no/such/path?"}),
+                      options);
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_EQ(listing_of(workspace.around().path()), before);
   }

@@ -20,7 +20,8 @@ KERNEL_TEST(KernelOutcome, TheCommandsOwnExitCodeComesThrough) {
 KERNEL_TEST(KernelOutcome, ASignalIs128PlusItsNumber) {
   const Workspace workspace;
   for (const int number : {SIGTERM, SIGKILL, SIGSEGV, SIGABRT})
-    EXPECT_EQ(workspace.run(shell("kill -" + std::to_string(number) + " $$")).exit_code, 128 + number);
+    EXPECT_EQ(workspace.run(shell("kill -" + std::to_string(number) + " $$")).exit_code,
+              128 + number);
 }
 
 KERNEL_TEST(KernelOutcome, ATimeoutIs124) {
@@ -44,10 +45,12 @@ KERNEL_TEST(KernelOutcome, CoopsOwnFailuresAre125WithASentence) {
   };
   EXPECT_THAT(refused({"run"}), HasSubstr("there is no command"));
   EXPECT_THAT(refused({"run", "--no-such-flag", "--", "true"}), HasSubstr("--no-such-flag"));
-  EXPECT_THAT(refused({"run", "--ro", "/no/such", "--", "true"}), HasSubstr("\"/no/such\" does not exist"));
+  EXPECT_THAT(refused({"run", "--ro", "/no/such", "--", "true"}),
+              HasSubstr("\"/no/such\" does not exist"));
   EXPECT_THAT(refused({"run", "-w", "/no/such", "--", "true"}), HasSubstr("workspace"));
   EXPECT_THAT(refused({"run", "-w", "/", "--", "true"}), HasSubstr("whole machine"));
-  EXPECT_THAT(refused({"run", "--network", "host", "--", "true"}), HasSubstr("--unsafe host_network"));
+  EXPECT_THAT(refused({"run", "--network", "host", "--", "true"}),
+              HasSubstr("--unsafe host_network"));
   EXPECT_THAT(refused({"frobnicate"}), HasSubstr("unknown command"));
 }
 
@@ -70,18 +73,20 @@ KERNEL_TEST(KernelOutcome, JsonHasEveryField) {
   const Ran ran = workspace.run(shell("echo out; echo err >&2; exit 7"), {"--json"});
   EXPECT_EQ(ran.exit_code, 7);
   nlohmann::json json = json_of(ran);
-  EXPECT_TRUE(json["session"].is_string() && json["session"].get<std::string>().size() == 8) << ran.out;
+  EXPECT_TRUE(json["session"].is_string() && json["session"].get<std::string>().size() == 8)
+      << ran.out;
   const nlohmann::json usage = json["usage"];
   json.erase("session");
   json.erase("usage");
   json.erase("notes");
-  const nlohmann::json expected{{"exit_code", 7},
-                                {"outcome", "exited"},
-                                {"signal", 0},
-                                {"stdout", {{"text", "out\n"}, {"total_bytes", 4}, {"truncated", false}}},
-                                {"stderr", {{"text", "err\n"}, {"total_bytes", 4}, {"truncated", false}}},
-                                {"denials", nlohmann::json::array()},
-                                {"quarantined", nlohmann::json::array()}};
+  const nlohmann::json expected{
+      {"exit_code", 7},
+      {"outcome", "exited"},
+      {"signal", 0},
+      {"stdout", {{"text", "out\n"}, {"total_bytes", 4}, {"truncated", false}}},
+      {"stderr", {{"text", "err\n"}, {"total_bytes", 4}, {"truncated", false}}},
+      {"denials", nlohmann::json::array()},
+      {"quarantined", nlohmann::json::array()}};
   EXPECT_EQ(json, expected);
   for (const char* field : {"wall_us", "user_us", "system_us", "peak_memory"})
     EXPECT_TRUE(usage[field].is_number_unsigned() || usage[field].is_number_integer()) << field;
@@ -102,13 +107,16 @@ KERNEL_TEST(KernelOutcome, JsonNamesTheOutcome) {
 
 KERNEL_TEST(KernelOutcome, JsonIsValidWhateverBytesTheCommandPrints) {
   const Workspace workspace;
-  const Ran ran = workspace.run(shell("head -c 100000 /dev/urandom; printf '\\377\\300\\033[31m\"\\\\'"), {"--json"});
+  const Ran ran = workspace.run(
+      shell("head -c 100000 /dev/urandom; printf '\\377\\300\\033[31m\"\\\\'"), {"--json"});
   EXPECT_EQ(json_of(ran)["stdout"]["total_bytes"], 100000 + 9);
 }
 
 KERNEL_TEST(KernelOutcome, CapturedOutputKeepsItsHeadAndTail) {
   const Workspace workspace;
-  const Ran ran = workspace.run(shell("echo HEAD; head -c 5000000 /dev/zero | tr '\\0' x; echo TAIL"), {"--json", "--output-limit", "1k"});
+  const Ran ran =
+      workspace.run(shell("echo HEAD; head -c 5000000 /dev/zero | tr '\\0' x; echo TAIL"),
+                    {"--json", "--output-limit", "1k"});
   const nlohmann::json captured = json_of(ran)["stdout"];
   const std::string text = captured["text"];
   EXPECT_EQ(captured["total_bytes"], 5000010);
@@ -121,14 +129,17 @@ KERNEL_TEST(KernelOutcome, CapturedOutputKeepsItsHeadAndTail) {
 
 KERNEL_TEST(KernelOutcome, UsageIsPlausible) {
   const Workspace workspace;
-  const auto usage = [&](const std::string& script) { return json_of(workspace.run(shell(script), {"--json"}))["usage"]; };
+  const auto usage = [&](const std::string& script) {
+    return json_of(workspace.run(shell(script), {"--json"}))["usage"];
+  };
   const nlohmann::json idle = usage("sleep 0.4");
   EXPECT_GE(idle["wall_us"], 400000);
   EXPECT_LT(idle["wall_us"], 20000000);
   EXPECT_LT(idle["user_us"].get<long>() + idle["system_us"].get<long>(), 300000);
   const nlohmann::json busy = usage("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done");
   EXPECT_GT(busy["user_us"], 20000);
-  EXPECT_LE(busy["user_us"].get<long>() + busy["system_us"].get<long>(), busy["wall_us"].get<long>() * 2);
+  EXPECT_LE(busy["user_us"].get<long>() + busy["system_us"].get<long>(),
+            busy["wall_us"].get<long>() * 2);
   const nlohmann::json large = usage("head -c 50000000 /dev/zero | tail -c 50000000 >/dev/null");
   EXPECT_GT(large["peak_memory"], 40000000);
   EXPECT_LT(idle["peak_memory"], 40000000);
@@ -138,8 +149,9 @@ KERNEL_TEST(KernelStreams, ALotPassesThroughUnchanged) {
   // 64 MiB in and out, compared by checksum: no relay, no copy, no change.
   const Workspace workspace;
   const Ran ran = run_bare(
-      {"bash", "-c", "head -c 67108864 /dev/urandom > in; sha256sum < in; " + coop_binary() + " run -- cat < in | sha256sum; cat in | " +
-                         coop_binary() + " run -- cat | sha256sum"},
+      {"bash", "-c",
+       "head -c 67108864 /dev/urandom > in; sha256sum < in; " + coop_binary() +
+           " run -- cat < in | sha256sum; cat in | " + coop_binary() + " run -- cat | sha256sum"},
       workspace.options());
   std::istringstream lines(ran.out);
   std::string direct, from_file, from_pipe;
@@ -154,7 +166,8 @@ KERNEL_TEST(KernelStreams, ALotPassesThroughUnchanged) {
 KERNEL_TEST(KernelStreams, StandardInputReachesTheCommand) {
   const Workspace workspace;
   EXPECT_EQ(workspace.run({"cat"}, {}, {.input = "typed\n"}).out, "typed\n");
-  EXPECT_EQ(json_of(workspace.run({"cat"}, {"--json"}, {.input = "typed\n"}))["stdout"]["text"], "typed\n");
+  EXPECT_EQ(json_of(workspace.run({"cat"}, {"--json"}, {.input = "typed\n"}))["stdout"]["text"],
+            "typed\n");
 }
 
 KERNEL_TEST(KernelStreams, OutputAndErrorsStayApart) {
@@ -166,14 +179,19 @@ KERNEL_TEST(KernelStreams, OutputAndErrorsStayApart) {
 
 KERNEL_TEST(KernelStreams, AReaderThatGoesAwayEndsTheWriter) {
   const Workspace workspace;
-  const Ran ran = run_bare({"bash", "-c", coop_binary() + " run -- yes | head -1; echo ${PIPESTATUS[0]}"}, workspace.options());
+  const Ran ran =
+      run_bare({"bash", "-c", coop_binary() + " run -- yes | head -1; echo ${PIPESTATUS[0]}"},
+               workspace.options());
   EXPECT_EQ(ran.out, "y\n141\n") << ran.err;
 }
 
 KERNEL_TEST(KernelStreams, ClosedStandardStreamsAreNotFilledWithFilesOfOurs) {
   const Workspace workspace;
-  const Ran ran = run_bare({"bash", "-c", coop_binary() + " run -- sh -c 'echo lost; echo lost >&2; cat; ls -l /proc/self/fd > fds' <&- >&- 2>&-"},
-                           workspace.options());
+  const Ran ran = run_bare(
+      {"bash", "-c",
+       coop_binary() +
+           " run -- sh -c 'echo lost; echo lost >&2; cat; ls -l /proc/self/fd > fds' <&- >&- 2>&-"},
+      workspace.options());
   EXPECT_EQ(ran.exit_code, 0);
   EXPECT_THAT(read_file(workspace / "fds"), HasSubstr("/dev/null"));
   EXPECT_THAT(read_file(workspace / "fds"), Not(HasSubstr("socket:")));

@@ -54,7 +54,9 @@ Screen::~Screen() {
   ::close(master_);
 }
 
-void Screen::type(const std::string& text) const { (void)!::write(master_, text.data(), text.size()); }
+void Screen::type(const std::string& text) const {
+  (void)!::write(master_, text.data(), text.size());
+}
 
 void Screen::resize(unsigned short rows, unsigned short columns) const {
   const winsize size{rows, columns, 0, 0};
@@ -102,7 +104,8 @@ bool Screen::stopped() {
 bool Screen::cooked() const {
   termios settings{};
   ::tcgetattr(slave_, &settings);
-  return (settings.c_lflag & ICANON) != 0 && (settings.c_lflag & ECHO) != 0 && (settings.c_oflag & OPOST) != 0;
+  return (settings.c_lflag & ICANON) != 0 && (settings.c_lflag & ECHO) != 0 &&
+         (settings.c_oflag & OPOST) != 0;
 }
 
 bool Screen::becomes(bool cooked_mode) const {

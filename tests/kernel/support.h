@@ -35,7 +35,8 @@ inline std::set<std::string> listing_of(const std::string& directory) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory, ignored)) {
     const auto status = entry.symlink_status(ignored);
-    std::string line = entry.path().string() + " " + std::to_string(static_cast<int>(status.type())) + " " +
+    std::string line = entry.path().string() + " " +
+                       std::to_string(static_cast<int>(status.type())) + " " +
                        std::to_string(static_cast<int>(status.permissions()));
     if (entry.is_regular_file(ignored)) line += " " + std::to_string(entry.file_size(ignored));
     lines.insert(line);

@@ -11,9 +11,11 @@ using testing::Not;
 
 KERNEL_TEST(KernelSurroundings, TheWorkspaceIsTheDirectoryAndInTheMinimalViewTheHome) {
   const Workspace workspace;
-  EXPECT_EQ(workspace.run(shell("pwd; echo $PWD $HOME $COOP_WORKSPACE")).out, "/work\n/work /work /work\n");
+  EXPECT_EQ(workspace.run(shell("pwd; echo $PWD $HOME $COOP_WORKSPACE")).out,
+            "/work\n/work /work /work\n");
   const std::string& path = workspace.path();
-  EXPECT_EQ(workspace.run(shell("pwd; echo $PWD $COOP_WORKSPACE"), {"--view", "host"}).out, path + "\n" + path + " " + path + "\n");
+  EXPECT_EQ(workspace.run(shell("pwd; echo $PWD $COOP_WORKSPACE"), {"--view", "host"}).out,
+            path + "\n" + path + " " + path + "\n");
 }
 
 KERNEL_TEST(KernelSurroundings, AnotherDirectoryCanBeChosen) {
@@ -28,12 +30,19 @@ KERNEL_TEST(KernelSurroundings, AnotherDirectoryCanBeChosen) {
 
 KERNEL_TEST(KernelSurroundings, OnlyAllowedAndNamedVariablesPass) {
   const Workspace workspace;
-  const RunOptions options{.environment = {{"API_TOKEN", "s3cret"}, {"WANTED", "yes"}, {"LANG", "C.UTF-8"}, {"LD_PRELOAD_X", "s3cret"}}};
+  const RunOptions options{.environment = {{"API_TOKEN", "s3cret"},
+                                           {"WANTED", "yes"},
+                                           {"LANG", "C.UTF-8"},
+                                           {"LD_PRELOAD_X", "s3cret"}}};
   EXPECT_THAT(run_bare({"env"}, options).out, HasSubstr("s3cret"));  // control
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run({"env"}, in_view(view, {"--pass-env", "WANTED", "--env", "SET=a=b", "--env", "EMPTY="}), options);
+    const Ran ran = workspace.run(
+        {"env"}, in_view(view, {"--pass-env", "WANTED", "--env", "SET=a=b", "--env", "EMPTY="}),
+        options);
     EXPECT_THAT(ran.out, Not(HasSubstr("s3cret")));
-    for (const char* line : {"WANTED=yes\n", "SET=a=b\n", "EMPTY=\n", "LANG=C.UTF-8\n", "COOP_SESSION="}) EXPECT_THAT(ran.out, HasSubstr(line));
+    for (const char* line :
+         {"WANTED=yes\n", "SET=a=b\n", "EMPTY=\n", "LANG=C.UTF-8\n", "COOP_SESSION="})
+      EXPECT_THAT(ran.out, HasSubstr(line));
   }
 }
 
@@ -41,8 +50,10 @@ KERNEL_TEST(KernelSurroundings, TheHostnameIsTheSandboxesOwn) {
   const Workspace workspace;
   std::string before(256, '\0');
   ::gethostname(before.data(), before.size());
-  EXPECT_EQ(workspace.run(shell("[ \"$(hostname)\" = coop-$COOP_SESSION ] && echo same")).out, "same\n");
-  EXPECT_EQ(workspace.run({"uname", "-n"}, {"--hostname", "my-box.example"}).out, "my-box.example\n");
+  EXPECT_EQ(workspace.run(shell("[ \"$(hostname)\" = coop-$COOP_SESSION ] && echo same")).out,
+            "same\n");
+  EXPECT_EQ(workspace.run({"uname", "-n"}, {"--hostname", "my-box.example"}).out,
+            "my-box.example\n");
   std::string after(256, '\0');
   ::gethostname(after.data(), after.size());
   EXPECT_EQ(after, before);
@@ -73,7 +84,8 @@ KERNEL_TEST(KernelSurroundings, ClocksCanBeShifted) {
   EXPECT_LE(std::abs(uptime(shifted.out) - here - 86400), 30) << shifted.err;
   const auto wall = [](const std::string& text) { return std::stol("0" + text); };
   const Ran date = workspace.run({"date", "+%s"}, {"--time-offset", "86400"});
-  EXPECT_LE(std::abs(wall(date.out) - static_cast<long>(::time(nullptr))), 30);  // the time of day is not a namespace's
+  EXPECT_LE(std::abs(wall(date.out) - static_cast<long>(::time(nullptr))),
+            30);  // the time of day is not a namespace's
 }
 
 KERNEL_TEST(KernelSurroundings, MonotonicClockIsShiftedToo) {
@@ -88,7 +100,8 @@ KERNEL_TEST(KernelSurroundings, MonotonicClockIsShiftedToo) {
 KERNEL_TEST(KernelSurroundings, LoopbackIsTheOnlyInterfaceAndItWorks) {
   const Workspace workspace;
   const std::string interfaces = "sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '";
-  for (const std::string& view : kViews) EXPECT_EQ(workspace.run(shell(interfaces), in_view(view)).out, "lo\n");
+  for (const std::string& view : kViews)
+    EXPECT_EQ(workspace.run(shell(interfaces), in_view(view)).out, "lo\n");
   if (!installed("python3")) GTEST_SKIP() << "no python3";
   const std::string talk =
       "import socket\n"
@@ -112,20 +125,31 @@ KERNEL_TEST(KernelSurroundings, ProcShowsOnlyTheSandbox) {
   const std::string pids = "ls /proc | grep -c '^[0-9]'";
   const int outside = std::stoi(run_bare(shell(pids)).out);
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run(shell(pids + "; tr -d '\\0' < /proc/1/cmdline; cat /proc/1/comm"), in_view(view));
+    const Ran ran = workspace.run(shell(pids + "; tr -d '\\0' < /proc/1/cmdline; cat /proc/1/comm"),
+                                  in_view(view));
     EXPECT_LE(std::stoi(ran.out), 6) << ran.out;
     EXPECT_GT(outside, 6);
-    EXPECT_THAT(ran.out, testing::EndsWith("\ncoop-init\n"));  // and nothing of a command line before it
+    EXPECT_THAT(ran.out,
+                testing::EndsWith("\ncoop-init\n"));  // and nothing of a command line before it
   }
 }
 
 KERNEL_TEST(KernelSurroundings, TheMinimalViewHoldsWhatProgramsExpect) {
   const Workspace workspace;
-  EXPECT_EQ(workspace.run(shell("echo x > /tmp/a && cat /tmp/a; echo y > /dev/shm/b && cat /tmp/b; echo z > /dev/null; head -c 3 /dev/zero | wc -c; "
-                                "head -c 5 /dev/urandom | wc -c; echo w > /dev/full || echo full; [ -e /dev/fd/0 ] && echo fd")).out,
+  EXPECT_EQ(workspace
+                .run(shell("echo x > /tmp/a && cat /tmp/a; echo y > /dev/shm/b && cat /tmp/b; echo "
+                           "z > /dev/null; head -c 3 /dev/zero | wc -c; "
+                           "head -c 5 /dev/urandom | wc -c; echo w > /dev/full || echo full; [ -e "
+                           "/dev/fd/0 ] && echo fd"))
+                .out,
             "x\ny\n3\n5\nfull\nfd\n");
   EXPECT_EQ(workspace.run(shell("ls /home /sys /etc/passwd /root /opt 2>/dev/null")).out, "");
-  EXPECT_NE(workspace.run(shell("touch /new || touch /usr/new || touch /etc/new || touch /dev/new || touch /run/new")).exit_code, 0);
+  EXPECT_NE(
+      workspace
+          .run(shell(
+              "touch /new || touch /usr/new || touch /etc/new || touch /dev/new || touch /run/new"))
+          .exit_code,
+      0);
 }
 
 KERNEL_TEST(KernelSurroundings, TmpIsPrivateAndLimited) {
@@ -141,9 +165,11 @@ KERNEL_TEST(KernelSurroundings, TmpIsPrivateAndLimited) {
 KERNEL_TEST(KernelSurroundings, LimitsHold) {
   const Workspace workspace;
   EXPECT_EQ(workspace.run(shell("ulimit -n; ulimit -c"), {"--open-files", "64"}).out, "64\n0\n");
-  EXPECT_NE(workspace.run(shell("head -c 100000 /dev/zero > big"), {"--file-size", "10k"}).exit_code, 0);
+  EXPECT_NE(
+      workspace.run(shell("head -c 100000 /dev/zero > big"), {"--file-size", "10k"}).exit_code, 0);
   EXPECT_EQ(std::filesystem::file_size(workspace / "big"), 10240u);
-  const Arguments forks{"dash", "-c", "i=0; while [ $i -lt 30 ]; do sleep 1 & i=$((i+1)); done; wait; echo all"};
+  const Arguments forks{"dash", "-c",
+                        "i=0; while [ $i -lt 30 ]; do sleep 1 & i=$((i+1)); done; wait; echo all"};
   EXPECT_EQ(workspace.run(forks).out, "all\n");  // control
   EXPECT_THAT(workspace.run(forks, {"--pids", "10"}).err, HasSubstr("Cannot fork"));
 }

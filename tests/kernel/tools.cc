@@ -12,7 +12,8 @@ using testing::HasSubstr;
 KERNEL_TEST(KernelTools, CompileAndRun) {
   NEEDS("gcc");
   const Workspace workspace;
-  write_file(workspace / "hello.c", "#include <stdio.h>\nint main(void) { puts(\"compiled\"); return 5; }\n");
+  write_file(workspace / "hello.c",
+             "#include <stdio.h>\nint main(void) { puts(\"compiled\"); return 5; }\n");
   for (const std::string& view : kViews) {
     const Ran ran = workspace.run(shell("gcc -O1 -o hello hello.c && ./hello"), in_view(view));
     EXPECT_EQ(ran.exit_code, 5) << ran.err;
@@ -29,7 +30,8 @@ KERNEL_TEST(KernelTools, PythonWithThreadsAndProcesses) {
       "threads = [threading.Thread(target=done.append, args=(n,)) for n in range(20)]\n"
       "[t.start() for t in threads]; [t.join() for t in threads]\n"
       "print(len(done), subprocess.check_output(['echo', 'child']).decode().strip())\n"
-      "with multiprocessing.get_context('fork').Pool(3) as pool: print(sum(pool.map(abs, range(-10, 0))))\n"
+      "with multiprocessing.get_context('fork').Pool(3) as pool: print(sum(pool.map(abs, "
+      "range(-10, 0))))\n"
       "print(tempfile.TemporaryFile().write(b'xyz'))\n";
   for (const std::string& view : kViews) {
     const Ran ran = workspace.run({"python3", "-c", program}, in_view(view));
@@ -40,10 +42,13 @@ KERNEL_TEST(KernelTools, PythonWithThreadsAndProcesses) {
 KERNEL_TEST(KernelTools, BashJobsPipesAndSubstitutions) {
   const Workspace workspace;
   const std::string script =
-      "set -e; diff <(seq 3) <(seq 3); x=$(seq 100 | sort -rn | head -1); (sleep 0.1; echo late > late) & wait; cat late; echo $x; "
-      "cat <<< here; mkfifo pipe; echo fifo > pipe & cat pipe; ln -s late link; cat link; ln late hard; stat -c %h late";
+      "set -e; diff <(seq 3) <(seq 3); x=$(seq 100 | sort -rn | head -1); (sleep 0.1; echo late > "
+      "late) & wait; cat late; echo $x; "
+      "cat <<< here; mkfifo pipe; echo fifo > pipe & cat pipe; ln -s late link; cat link; ln late "
+      "hard; stat -c %h late";
   for (const std::string& view : kViews) {
-    const Ran ran = workspace.run({"bash", "-c", "rm -f pipe link hard late; " + script}, in_view(view));
+    const Ran ran =
+        workspace.run({"bash", "-c", "rm -f pipe link hard late; " + script}, in_view(view));
     EXPECT_EQ(ran.out, "late\n100\nhere\nfifo\nlate\n2\n") << ran.err;
   }
 }
@@ -51,7 +56,8 @@ KERNEL_TEST(KernelTools, BashJobsPipesAndSubstitutions) {
 KERNEL_TEST(KernelTools, StraceWorksUnlessDebuggingIsDenied) {
   NEEDS("strace");
   const Workspace workspace;
-  const Arguments traced{"strace", "-f", "-e", "trace=execve", "-o", "trace", "sh", "-c", "echo traced"};
+  const Arguments traced{"strace", "-f", "-e", "trace=execve", "-o",
+                         "trace",  "sh", "-c", "echo traced"};
   for (const std::string& view : kViews) {
     const Ran allowed = workspace.run(traced, in_view(view));
     EXPECT_EQ(allowed.out, "traced\n") << allowed.err;
@@ -65,9 +71,22 @@ KERNEL_TEST(KernelTools, StraceWorksUnlessDebuggingIsDenied) {
 KERNEL_TEST(KernelTools, GdbWorksUnlessDebuggingIsDenied) {
   NEEDS("gdb");
   const Workspace workspace;
-  const Arguments debugged{"gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", "break _exit", "-ex", "run", "-ex", "info registers", "/bin/true"};
+  const Arguments debugged{"gdb",
+                           "-nx",
+                           "-batch",
+                           "-ex",
+                           "set debuginfod enabled off",
+                           "-ex",
+                           "break _exit",
+                           "-ex",
+                           "run",
+                           "-ex",
+                           "info registers",
+                           "/bin/true"};
   const Ran allowed = workspace.run(debugged, {"--debug"});
-  EXPECT_THAT(allowed.out, testing::AnyOf(HasSubstr("rip "), HasSubstr("pc "), HasSubstr("exited normally"))) << allowed.err;
+  EXPECT_THAT(allowed.out,
+              testing::AnyOf(HasSubstr("rip "), HasSubstr("pc "), HasSubstr("exited normally")))
+      << allowed.err;
   const Ran denied = workspace.run(debugged, {"--no-debug"});
   EXPECT_THAT(denied.out + denied.err, testing::Not(HasSubstr("exited normally")));
   EXPECT_THAT(denied.out + denied.err, HasSubstr("Operation not permitted"));
@@ -84,13 +103,15 @@ KERNEL_TEST(KernelTools, CoopInCoopIsRefusedWithAReason) {
     const Ran status = workspace.run({"./coop", "status"}, in_view(view));
     EXPECT_EQ(status.exit_code, 1) << status.err;
     EXPECT_THAT(status.out, HasSubstr("cannot run here"));
-    EXPECT_EQ(workspace.run({"./coop", "plan"}, in_view(view)).exit_code % 125, 0);  // a plan or a reason, no crash
+    EXPECT_EQ(workspace.run({"./coop", "plan"}, in_view(view)).exit_code % 125,
+              0);  // a plan or a reason, no crash
   }
 }
 
 KERNEL_TEST(KernelTools, SetuidProgramsGainNothing) {
   const Workspace workspace;
-  const Ran ran = workspace.run(shell("grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status"));
+  const Ran ran =
+      workspace.run(shell("grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status"));
   EXPECT_THAT(ran.out, HasSubstr("NoNewPrivs:\t1"));
   EXPECT_THAT(ran.out, HasSubstr("CapEff:\t0000000000000000"));
 }

@@ -1,5 +1,5 @@
-#include <nlohmann/json.hpp>
 #include "support/harness.h"
+#include <nlohmann/json.hpp>
 
 #include <sched.h>
 #include <signal.h>

@@ -64,25 +64,46 @@ TEST(PrintableTest, WhatATerminalWouldObeyIsEscaped) {
   EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1b[31mb");
   EXPECT_EQ(printable("line\nbreak\ttab\rback\x7f"), "line\\x0abreak\\x09tab\\x0dback\\x7f");
   EXPECT_EQ(printable(std::string_view("nul\0!", 5)), "nul\\x00!");
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m");  // CSI as one C1 character
-  EXPECT_EQ(printable("back\\slash"), "back\\x5cslash");     // an escape cannot be forged
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m");                             // CSI as one C1 character
+  EXPECT_EQ(printable("back\\slash"), "back\\x5cslash");  // an escape cannot be forged
 }
 
 TEST(PrintableTest, InvalidUtf8IsEscaped) {
-  for (const char* bad : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xc3", "\x80"}) {
+  for (const char* bad :
+       {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xc3", "\x80"}) {
     for (const char c : printable(bad)) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << printable(bad);
   }
   EXPECT_EQ(printable("\xc3"), "\\xc3");
 }
 
 TEST(QuantityTest, Sizes) {
-  const std::pair<const char*, std::uint64_t> good[] = {
-      {"0", 0},           {"512", 512},           {"1b", 1},           {"64k", 65536},      {"64K", 65536},
-      {"100m", 100 << 20}, {"2g", 2ULL << 30},     {"2GiB", 2ULL << 30}, {"2gb", 2ULL << 30}, {"1t", 1ULL << 40},
-      {"1.5g", 3ULL << 29}, {"0.001k", 1},          {"9223372036854775", 9223372036854775}};
+  const std::pair<const char*, std::uint64_t> good[] = {{"0", 0},
+                                                        {"512", 512},
+                                                        {"1b", 1},
+                                                        {"64k", 65536},
+                                                        {"64K", 65536},
+                                                        {"100m", 100 << 20},
+                                                        {"2g", 2ULL << 30},
+                                                        {"2GiB", 2ULL << 30},
+                                                        {"2gb", 2ULL << 30},
+                                                        {"1t", 1ULL << 40},
+                                                        {"1.5g", 3ULL << 29},
+                                                        {"0.001k", 1},
+                                                        {"9223372036854775", 9223372036854775}};
   for (const auto& [text, bytes] : good) EXPECT_EQ(parse_size(text).value_or(~0ULL), bytes) << text;
-  for (const char* bad : {"", " ", "k", "-1", "+1", "1 g", "g1", "1x", "1kk", "1..5", "1.", ".5g", "1.2345", "0x10", "1e3",
-                          "18446744073709551616", "9000000t", "99999999999999999999999", "1ki b", "1ibb", "nan"})
+  for (const char* bad : {"",         " ",
+                          "k",        "-1",
+                          "+1",       "1 g",
+                          "g1",       "1x",
+                          "1kk",      "1..5",
+                          "1.",       ".5g",
+                          "1.2345",   "0x10",
+                          "1e3",      "18446744073709551616",
+                          "9000000t", "99999999999999999999999",
+                          "1ki b",    "1ibb",
+                          "nan"})
     EXPECT_FALSE(parse_size(bad).has_value()) << bad;
 }
 
@@ -100,10 +121,14 @@ TEST(QuantityTest, Counts) {
 
 TEST(QuantityTest, Durations) {
   const std::pair<const char*, milliseconds> good[] = {
-      {"30", milliseconds(30000)}, {"250ms", milliseconds(250)},    {"30s", milliseconds(30000)},  {"2m", milliseconds(120000)},
-      {"1h30m", milliseconds(5400000)}, {"1m30s", milliseconds(90000)}, {"0.5s", milliseconds(500)}, {"1s5ms", milliseconds(1005)}};
-  for (const auto& [text, length] : good) EXPECT_EQ(parse_duration(text).value_or(milliseconds(-1)), length) << text;
-  for (const char* bad : {"", "0", "0s", "-1s", "s", "1x", "1m30", "30 s", "1d", "100000h", "99999999999999999999s", "0.1ms", "1sm"})
+      {"30", milliseconds(30000)},      {"250ms", milliseconds(250)},
+      {"30s", milliseconds(30000)},     {"2m", milliseconds(120000)},
+      {"1h30m", milliseconds(5400000)}, {"1m30s", milliseconds(90000)},
+      {"0.5s", milliseconds(500)},      {"1s5ms", milliseconds(1005)}};
+  for (const auto& [text, length] : good)
+    EXPECT_EQ(parse_duration(text).value_or(milliseconds(-1)), length) << text;
+  for (const char* bad : {"", "0", "0s", "-1s", "s", "1x", "1m30", "30 s", "1d", "100000h",
+                          "99999999999999999999s", "0.1ms", "1sm"})
     EXPECT_FALSE(parse_duration(bad).has_value()) << bad;
 }
 
@@ -111,7 +136,8 @@ TEST(QuantityTest, Processors) {
   EXPECT_EQ(parse_milli("2"), 2000u);
   EXPECT_EQ(parse_milli("0.5"), 500u);
   EXPECT_EQ(parse_milli("1.25"), 1250u);
-  for (const char* bad : {"", "0", "0.0", "-1", "1x", "1.2345", "half"}) EXPECT_FALSE(parse_milli(bad).has_value()) << bad;
+  for (const char* bad : {"", "0", "0.0", "-1", "1x", "1.2345", "half"})
+    EXPECT_FALSE(parse_milli(bad).has_value()) << bad;
 }
 
 TEST(QuantityTest, FormattingIsReadable) {
@@ -129,9 +155,11 @@ TEST(QuantityTest, FormattingIsReadable) {
 
 TEST(ErrorTest, TheSentenceGoesFromTheOutsideIn) {
   Result<int> inner = system_error_of(EACCES, "open", "/srv/x");
-  const Result<int> outer = with_context("starting", with_context("opening the workspace", std::move(inner)));
+  const Result<int> outer =
+      with_context("starting", with_context("opening the workspace", std::move(inner)));
   ASSERT_FALSE(outer.has_value());
-  EXPECT_EQ(to_text(outer.error()), "starting: opening the workspace: open \"/srv/x\": EACCES (Permission denied)");
+  EXPECT_EQ(to_text(outer.error()),
+            "starting: opening the workspace: open \"/srv/x\": EACCES (Permission denied)");
 }
 
 TEST(ErrorTest, AHintIsGivenOnce) {

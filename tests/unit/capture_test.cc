@@ -20,8 +20,10 @@ TEST(CaptureTest, WhatFitsIsKeptWhole) {
 }
 
 TEST(CaptureTest, TheMiddleIsCutAndTheCutIsMarked) {
-  EXPECT_EQ(captured(10, {"0123456789abcdefghij"}), (Captured{"01234\n[… 10 bytes cut …]\nfghij", 20, true}));
-  EXPECT_EQ(captured(10, {"0123456789", "a"}), (Captured{"01234\n[… 1 bytes cut …]\n6789a", 11, true}));
+  EXPECT_EQ(captured(10, {"0123456789abcdefghij"}),
+            (Captured{"01234\n[… 10 bytes cut …]\nfghij", 20, true}));
+  EXPECT_EQ(captured(10, {"0123456789", "a"}),
+            (Captured{"01234\n[… 1 bytes cut …]\n6789a", 11, true}));
 }
 
 TEST(CaptureTest, ALimitOfNothingKeepsNothingAndStillCounts) {
@@ -34,7 +36,8 @@ TEST(CaptureTest, HowTheBytesArriveDoesNotMatter) {
   for (int round = 0; round < 200; ++round) {
     std::string whole;
     const std::size_t size = random() % 300;
-    for (std::size_t index = 0; index < size; ++index) whole += static_cast<char>('a' + random() % 26);
+    for (std::size_t index = 0; index < size; ++index)
+      whole += static_cast<char>('a' + random() % 26);
     std::vector<std::string> pieces;
     for (std::size_t at = 0; at < whole.size();) {
       const std::size_t length = 1 + random() % 40;

@@ -26,7 +26,8 @@ Error must_refuse(const Words& words) {
 }
 
 TEST(FlagsTest, RulesKeepTheirOrder) {
-  const Options options = must_parse({"--rw", "a", "--hide=b", "--ro", "c?", "--blacklist", "d", "--overlay", "e", "--tmpfs=f?", "--", "x"});
+  const Options options = must_parse({"--rw", "a", "--hide=b", "--ro", "c?", "--blacklist", "d",
+                                      "--overlay", "e", "--tmpfs=f?", "--", "x"});
   const std::string reason = "asked for on the command line";
   const std::vector<PathRule> expected{{RuleKind::read_write, "a", Missing::fail, "--rw", reason},
                                        {RuleKind::hide, "b", Missing::fail, "--hide", reason},
@@ -58,11 +59,18 @@ TEST(FlagsTest, ValuesComeBehindOrAfterAnEqualsSign) {
 }
 
 TEST(FlagsTest, EveryFlagDoesItsThing) {
-  const Options options = must_parse(
-      {"--view", "host", "--as-root", "--no-debug", "--hostname", "box-1", "--chdir", "/work/../work/src", "--pass-env", "TOKEN",
-       "--memory", "2g", "--pids", "7", "--cpus", "0.5", "--tmp-size", "1m", "--open-files", "9", "--file-size", "3k", "--timeout",
-       "1m30s", "--output-limit", "10", "--require", "landlock", "--best-effort", "proc", "--tty", "--json", "--why", "--cache", "go",
-       "--allow-guarded", ".envrc", "--network", "host", "--unsafe", "host_network"});
+  const Options options =
+      must_parse({"--view",         "host",      "--as-root",    "--no-debug",
+                  "--hostname",     "box-1",     "--chdir",      "/work/../work/src",
+                  "--pass-env",     "TOKEN",     "--memory",     "2g",
+                  "--pids",         "7",         "--cpus",       "0.5",
+                  "--tmp-size",     "1m",        "--open-files", "9",
+                  "--file-size",    "3k",        "--timeout",    "1m30s",
+                  "--output-limit", "10",        "--require",    "landlock",
+                  "--best-effort",  "proc",      "--tty",        "--json",
+                  "--why",          "--cache",   "go",           "--allow-guarded",
+                  ".envrc",         "--network", "host",         "--unsafe",
+                  "host_network"});
   Policy expected;
   expected.view = View::host;
   expected.identity = Identity::root;
@@ -73,8 +81,14 @@ TEST(FlagsTest, EveryFlagDoesItsThing) {
   expected.allow_guarded = {".envrc"};
   expected.network = NetworkMode::host;
   expected.needs = {{Mechanism::landlock, Need::required}, {Mechanism::proc, Need::best_effort}};
-  expected.limits = {.memory = 2ULL << 30, .pids = 7, .milli_cpus = 500, .tmp_size = 1 << 20, .open_files = 9,
-                     .file_size = 3072, .timeout = std::chrono::seconds(90), .output_limit = 10};
+  expected.limits = {.memory = 2ULL << 30,
+                     .pids = 7,
+                     .milli_cpus = 500,
+                     .tmp_size = 1 << 20,
+                     .open_files = 9,
+                     .file_size = 3072,
+                     .timeout = std::chrono::seconds(90),
+                     .output_limit = 10};
   EXPECT_EQ(options.policy, expected);
   EXPECT_EQ(options.terminal, Terminal::always);
   EXPECT_TRUE(options.json && options.why);
@@ -84,7 +98,8 @@ TEST(FlagsTest, EveryFlagDoesItsThing) {
 TEST(FlagsTest, TheLaterOfTwoOppositesWins) {
   EXPECT_EQ(must_parse({"--as-root", "--as-self"}).policy.identity, Identity::self);
   EXPECT_EQ(must_parse({"--no-debug", "--debug"}).policy.debugging, Debugging::allowed);
-  EXPECT_EQ(must_parse({"--memory", "1g", "--memory", "unlimited"}).policy.limits.memory, std::nullopt);
+  EXPECT_EQ(must_parse({"--memory", "1g", "--memory", "unlimited"}).policy.limits.memory,
+            std::nullopt);
   EXPECT_EQ(must_parse({"--pids", "unlimited"}).policy.limits.pids, std::nullopt);
   EXPECT_EQ(must_parse({"--tty", "--no-tty"}).terminal, Terminal::never);
 }
@@ -103,7 +118,8 @@ TEST(FlagsTest, MissingAndSuperfluousValuesAreErrors) {
   for (const Flag& flag : flags()) {
     const std::string name(flag.name);
     if (flag.value.empty()) {
-      EXPECT_EQ(to_text(must_refuse({name + "=x", "--", "true"})), name + ": takes no value") << name;
+      EXPECT_EQ(to_text(must_refuse({name + "=x", "--", "true"})), name + ": takes no value")
+          << name;
     } else {
       EXPECT_THAT(to_text(must_refuse({name})), HasSubstr("needs a value")) << name;
       EXPECT_THAT(to_text(must_refuse({name, "--", "true"})), HasSubstr("needs a value")) << name;
@@ -112,12 +128,33 @@ TEST(FlagsTest, MissingAndSuperfluousValuesAreErrors) {
 }
 
 TEST(FlagsTest, WrongValuesAreErrorsThatNameTheFlag) {
-  const Words wrong[] = {{"--view", "all"}, {"--network", "full"}, {"--unsafe", "everything"}, {"--rw", ""}, {"--hide", "?"},
-                         {"--env", "NAME"}, {"--env", "=x"}, {"--pass-env", "A=b"}, {"--pass-env", ""}, {"--hostname", ""},
-                         {"--hostname", "a b"}, {"--hostname", std::string(64, 'a')}, {"--chdir", "src"}, {"--memory", "lots"},
-                         {"--memory", "0"}, {"--pids", "0"}, {"--pids", "-1"}, {"--cpus", "0"}, {"--tmp-size", "0"},
-                         {"--open-files", "0"}, {"--file-size", "x"}, {"--timeout", "0"}, {"--timeout", "soon"},
-                         {"--output-limit", "-1"}, {"--require", "luck"}, {"--best-effort", "seccomp"}, {"--time-offset", "x"},
+  const Words wrong[] = {{"--view", "all"},
+                         {"--network", "full"},
+                         {"--unsafe", "everything"},
+                         {"--rw", ""},
+                         {"--hide", "?"},
+                         {"--env", "NAME"},
+                         {"--env", "=x"},
+                         {"--pass-env", "A=b"},
+                         {"--pass-env", ""},
+                         {"--hostname", ""},
+                         {"--hostname", "a b"},
+                         {"--hostname", std::string(64, 'a')},
+                         {"--chdir", "src"},
+                         {"--memory", "lots"},
+                         {"--memory", "0"},
+                         {"--pids", "0"},
+                         {"--pids", "-1"},
+                         {"--cpus", "0"},
+                         {"--tmp-size", "0"},
+                         {"--open-files", "0"},
+                         {"--file-size", "x"},
+                         {"--timeout", "0"},
+                         {"--timeout", "soon"},
+                         {"--output-limit", "-1"},
+                         {"--require", "luck"},
+                         {"--best-effort", "seccomp"},
+                         {"--time-offset", "x"},
                          {"--workspace", ""}};
   for (const Words& words : wrong) {
     const Error error = must_refuse(words);
@@ -129,8 +166,10 @@ TEST(FlagsTest, WrongValuesAreErrorsThatNameTheFlag) {
 TEST(FlagsTest, TheHostsNetworkNeedsItsDangerousWord) {
   const Error error = must_refuse({"--network", "host", "--", "true"});
   EXPECT_THAT(error.hint, HasSubstr("--unsafe host_network"));
-  EXPECT_EQ(must_parse({"--unsafe", "host_network", "--network", "host"}).policy.network, NetworkMode::host);
-  EXPECT_EQ(must_parse({"--unsafe", "host_network"}).policy.network, NetworkMode::none);  // confirms, does not grant
+  EXPECT_EQ(must_parse({"--unsafe", "host_network", "--network", "host"}).policy.network,
+            NetworkMode::host);
+  EXPECT_EQ(must_parse({"--unsafe", "host_network"}).policy.network,
+            NetworkMode::none);  // confirms, does not grant
 }
 
 std::string printed(Result<int> (*command)(Arguments), const Words& words) {
@@ -142,7 +181,8 @@ std::string printed(Result<int> (*command)(Arguments), const Words& words) {
 
 // As a reader sees it: roff writes a minus as \- and an apostrophe as \(aq.
 std::string rendered(std::string text) {
-  for (std::size_t at = text.find("\\(aq"); at != std::string::npos; at = text.find("\\(aq")) text.replace(at, 4, "'");
+  for (std::size_t at = text.find("\\(aq"); at != std::string::npos; at = text.find("\\(aq"))
+    text.replace(at, 4, "'");
   std::erase(text, '\\');
   return text;
 }
@@ -154,7 +194,8 @@ TEST(FlagsTest, EveryFlagIsInTheHelpTheManualAndTheCompletions) {
   const std::string fish = printed(command_completion, {"fish"});
   for (const Flag& flag : flags()) {
     const std::string name(flag.name);
-    for (const char* command : {"run", "plan"}) EXPECT_THAT(run_help_text(command), HasSubstr("  " + name));
+    for (const char* command : {"run", "plan"})
+      EXPECT_THAT(run_help_text(command), HasSubstr("  " + name));
     EXPECT_THAT(manual, HasSubstr(".B " + name));
     EXPECT_THAT(manual, HasSubstr(flag.help));
     EXPECT_THAT(bash, HasSubstr(name));
@@ -180,7 +221,8 @@ TEST(FlagsTest, NamesAndAliasesAreUnique) {
 TEST(FlagsTest, HelpFitsATerminal) {
   const std::string help = run_help_text("run");
   std::size_t start = 0;
-  for (std::size_t end = help.find('\n'); end != std::string::npos; start = end + 1, end = help.find('\n', start))
+  for (std::size_t end = help.find('\n'); end != std::string::npos;
+       start = end + 1, end = help.find('\n', start))
     EXPECT_LE(end - start, 102u) << help.substr(start, end - start);
 }
 

@@ -25,7 +25,8 @@ Plan plan_of(std::vector<Action> actions) {
 
 std::vector<Operation> operations(const Frozen& frozen) {
   std::vector<Operation> result;
-  for (const Instruction& instruction : frozen.instructions) result.push_back(instruction.operation);
+  for (const Instruction& instruction : frozen.instructions)
+    result.push_back(instruction.operation);
   return result;
 }
 
@@ -35,8 +36,9 @@ TEST(FreezeTest, EveryInstructionKnowsItsStep) {
   const Plan plan = plan_of({MapIds{1000, 100, 0, 0}, SetHostname{"box"}, RootTmpfs{}});
   const Frozen frozen = freeze(plan, {});
   EXPECT_EQ(operations(frozen),
-            (std::vector{Operation::set_dumpable, Operation::write_file, Operation::write_file, Operation::write_file,
-                         Operation::set_dumpable, Operation::set_hostname, Operation::root_tmpfs}));
+            (std::vector{Operation::set_dumpable, Operation::write_file, Operation::write_file,
+                         Operation::write_file, Operation::set_dumpable, Operation::set_hostname,
+                         Operation::root_tmpfs}));
   std::vector<int> steps;
   for (const Instruction& instruction : frozen.instructions) steps.push_back(instruction.step);
   EXPECT_EQ(steps, (std::vector{0, 0, 0, 0, 0, 1, 2}));
@@ -51,7 +53,8 @@ TEST(FreezeTest, MountAttributesAreTightUnlessAsked) {
     return freeze(plan_of({BindMount{"/a", "/b", flags}}), {}).instructions.at(0).first;
   };
   EXPECT_EQ(bits({}), std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY});
-  EXPECT_EQ(bits({.access = Access::read_write}), std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV});
+  EXPECT_EQ(bits({.access = Access::read_write}),
+            std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV});
   EXPECT_EQ(bits({.access = Access::read_write, .exec = false, .devices = true}),
             std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
 }
@@ -65,30 +68,41 @@ TEST(FreezeTest, PathsInsideAreRelativeToTheNewRoot) {
 }
 
 TEST(FreezeTest, TmpfsIsLimitedInBytesAndFiles) {
-  const Frozen frozen = freeze(plan_of({TmpfsMount{.target = "/t", .size = 4096, .inodes = 8, .mode = 01777}}), {});
+  const Frozen frozen =
+      freeze(plan_of({TmpfsMount{.target = "/t", .size = 4096, .inodes = 8, .mode = 01777}}), {});
   const Instruction& mount = frozen.instructions[0];
   EXPECT_EQ(text(mount.text), "tmpfs");
   const std::string_view expected("size=4096\0nr_inodes=8\0mode=1777\0", 32);
-  EXPECT_EQ(std::string_view(static_cast<const char*>(mount.data), expected.size() + 1), std::string(expected) + '\0');
+  EXPECT_EQ(std::string_view(static_cast<const char*>(mount.data), expected.size() + 1),
+            std::string(expected) + '\0');
 }
 
 TEST(FreezeTest, MasksAreStagedOnceAndOnlyWhenSomethingIsHidden) {
-  const Frozen with = freeze(plan_of({RootHost{}, HideMount{"/a"}, HideMount{"/b", PathKind::file}}), {});
-  EXPECT_EQ(operations(with), (std::vector{Operation::root_host, Operation::stage_masks, Operation::hide_directory, Operation::hide_file}));
+  const Frozen with =
+      freeze(plan_of({RootHost{}, HideMount{"/a"}, HideMount{"/b", PathKind::file}}), {});
+  EXPECT_EQ(operations(with), (std::vector{Operation::root_host, Operation::stage_masks,
+                                           Operation::hide_directory, Operation::hide_file}));
   EXPECT_EQ(operations(freeze(plan_of({RootHost{}}), {})), std::vector{Operation::root_host});
 }
 
 TEST(FreezeTest, ATerminalIsOpenedInTheNewRootAndGroupsAreAwaitedFirst) {
-  const Frozen frozen = freeze(plan_of({EnterRoot{}, DropCapabilities{}}), {.terminal = TerminalSize{50, 132}, .await_groups = true});
-  EXPECT_EQ(operations(frozen), (std::vector{Operation::await_parent, Operation::enter_root, Operation::open_terminal, Operation::drop_capabilities}));
+  const Frozen frozen = freeze(plan_of({EnterRoot{}, DropCapabilities{}}),
+                               {.terminal = TerminalSize{50, 132}, .await_groups = true});
+  EXPECT_EQ(operations(frozen),
+            (std::vector{Operation::await_parent, Operation::enter_root, Operation::open_terminal,
+                         Operation::drop_capabilities}));
   EXPECT_EQ(frozen.instructions[2].first, 50u);
   EXPECT_EQ(frozen.instructions[2].second, 132u);
 }
 
 TEST(FreezeTest, LandlockAttributeHasTheSizeItsAbiKnows) {
-  for (const auto& [abi, size] : {std::pair{2, 8u}, {3, 8u}, {4, 16u}, {5, 16u}, {6, 24u}, {7, 24u}}) {
-    const Frozen frozen = freeze(plan_of({RestrictLandlock{.abi = abi, .handled = 5, .rules = {{"/x", 4}}}}), {});
-    EXPECT_EQ(operations(frozen), (std::vector{Operation::landlock_create, Operation::landlock_allow, Operation::landlock_restrict}));
+  for (const auto& [abi, size] :
+       {std::pair{2, 8u}, {3, 8u}, {4, 16u}, {5, 16u}, {6, 24u}, {7, 24u}}) {
+    const Frozen frozen =
+        freeze(plan_of({RestrictLandlock{.abi = abi, .handled = 5, .rules = {{"/x", 4}}}}), {});
+    EXPECT_EQ(operations(frozen),
+              (std::vector{Operation::landlock_create, Operation::landlock_allow,
+                           Operation::landlock_restrict}));
     EXPECT_EQ(frozen.instructions[0].third, size) << abi;
     EXPECT_EQ(text(frozen.instructions[1].path), "/x");
   }
@@ -124,20 +138,25 @@ TEST(InvocationTest, NamesAreLookedUpOnThePathInsideAndNeverInTheWorkingDirector
   const Invocation found = invocation_for(plan_of({}), Command{.arguments = {"make", "all"}});
   EXPECT_EQ(found.candidates, (std::vector<std::string>{"/usr/bin/make", "/bin/make"}));
   EXPECT_EQ(found.arguments, (std::vector<std::string>{"make", "all"}));
-  EXPECT_EQ(found.environment, (std::vector<std::string>{"HOME=/work", "PATH=/usr/bin::/bin", "PWD=/work"}));
+  EXPECT_EQ(found.environment,
+            (std::vector<std::string>{"HOME=/work", "PATH=/usr/bin::/bin", "PWD=/work"}));
   EXPECT_EQ(found.directory, "/work");
 }
 
 TEST(InvocationTest, APathIsTakenAsItIs) {
-  EXPECT_EQ(invocation_for(plan_of({}), Command{.arguments = {"./run.sh"}}).candidates, std::vector<std::string>{"./run.sh"});
-  EXPECT_EQ(invocation_for(plan_of({}), Command{.arguments = {""}}).candidates, std::vector<std::string>{});
+  EXPECT_EQ(invocation_for(plan_of({}), Command{.arguments = {"./run.sh"}}).candidates,
+            std::vector<std::string>{"./run.sh"});
+  EXPECT_EQ(invocation_for(plan_of({}), Command{.arguments = {""}}).candidates,
+            std::vector<std::string>{});
 }
 
 TEST(InvocationTest, TheCommandsOwnWishesComeLast) {
-  const Command command{.arguments = {"x"}, .environment = {{"PATH", "/opt"}, {"A", "1"}}, .directory = "/tmp"};
+  const Command command{
+      .arguments = {"x"}, .environment = {{"PATH", "/opt"}, {"A", "1"}}, .directory = "/tmp"};
   const Invocation found = invocation_for(plan_of({}), command);
   EXPECT_EQ(found.candidates, std::vector<std::string>{"/opt/x"});
-  EXPECT_EQ(found.environment, (std::vector<std::string>{"A=1", "HOME=/work", "PATH=/opt", "PWD=/tmp"}));
+  EXPECT_EQ(found.environment,
+            (std::vector<std::string>{"A=1", "HOME=/work", "PATH=/opt", "PWD=/tmp"}));
   EXPECT_EQ(found.directory, "/tmp");
 }
 

@@ -13,7 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::uint64_t kRead = abi::kLandlockExecute | abi::kLandlockReadFile | abi::kLandlockReadDir;
+constexpr std::uint64_t kRead =
+    abi::kLandlockExecute | abi::kLandlockReadFile | abi::kLandlockReadDir;
 constexpr std::uint64_t kAbi1 = (1ULL << 13) - 1;
 constexpr std::uint64_t kMakeDevices = abi::kLandlockMakeChar | abi::kLandlockMakeBlock;
 
@@ -31,14 +32,15 @@ TEST(PlanLandlockTest, RightsAreThoseOfTheKernelsAbi) {
     host.landlock_abi = abi;
     const Plan plan = must_compile(policy_for(View::minimal), host);
     const std::uint64_t write = all_rights(abi) & ~kMakeDevices;
-    const std::uint64_t use = all_rights(abi) & (abi::kLandlockReadFile | abi::kLandlockReadDir | abi::kLandlockWriteFile |
-                                                 abi::kLandlockTruncate);
+    const std::uint64_t use = all_rights(abi) & (abi::kLandlockReadFile | abi::kLandlockReadDir |
+                                                 abi::kLandlockWriteFile | abi::kLandlockTruncate);
     const std::uint64_t device = use | (all_rights(abi) & abi::kLandlockIoctlDev);
     const RestrictLandlock expected{
         .abi = std::min(abi, 7),
         .handled = all_rights(abi),
         .scoped = abi >= 6 ? abi::kLandlockScopeAbstractUnixSocket | abi::kLandlockScopeSignal : 0,
-        .rules = {{"/", kRead}, {"/dev", device}, {"/proc", use}, {"/tmp", write}, {"/work", write}}};
+        .rules = {
+            {"/", kRead}, {"/dev", device}, {"/proc", use}, {"/tmp", write}, {"/work", write}}};
     EXPECT_EQ(all_of<RestrictLandlock>(plan), std::vector{expected}) << "ABI " << abi;
     EXPECT_EQ(plan.notes, std::vector<std::string>{}) << "ABI " << abi;
   }
@@ -73,8 +75,9 @@ TEST(PlanLandlockTest, OnlyWritableGrantsAreWritable) {
   EXPECT_EQ(rights["/srv/data"], write);
   EXPECT_EQ(rights["/srv/layer"], write);
   // The kernel refuses rights of directories on a file.
-  EXPECT_EQ(rights["/etc/motd"], abi::kLandlockExecute | abi::kLandlockReadFile | abi::kLandlockWriteFile |
-                                     abi::kLandlockTruncate | abi::kLandlockIoctlDev);
+  EXPECT_EQ(rights["/etc/motd"], abi::kLandlockExecute | abi::kLandlockReadFile |
+                                     abi::kLandlockWriteFile | abi::kLandlockTruncate |
+                                     abi::kLandlockIoctlDev);
 }
 
 TEST(PlanLandlockTest, RightsHaveNames) {
@@ -95,7 +98,8 @@ const ResourceLimit kNoCore{RLIMIT_CORE, "core dump size", 0};
 
 TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
   HostFacts host = anns_machine();
-  host.cgroup = {.kind = CgroupKind::v2, .directories = {{"memory", "/cg"}, {"pids", "/cg"}, {"cpu", "/cg"}}};
+  host.cgroup = {.kind = CgroupKind::v2,
+                 .directories = {{"memory", "/cg"}, {"pids", "/cg"}, {"cpu", "/cg"}}};
   const Plan plan = must_compile(limited(), host);
   const GroupPlan expected{.kind = CgroupKind::v2,
                            .name = "coop-test",
@@ -111,14 +115,17 @@ TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
 TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
   HostFacts host = anns_machine();
   host.uid = 0;  // setrlimit's process count does not hold for root
-  host.cgroup = {.kind = CgroupKind::v1, .directories = {{"memory", "/cg/memory"}, {"pids", "/cg/pids"}, {"cpu", "/cg/cpu"}}};
+  host.cgroup = {
+      .kind = CgroupKind::v1,
+      .directories = {{"memory", "/cg/memory"}, {"pids", "/cg/pids"}, {"cpu", "/cg/cpu"}}};
   const Plan plan = must_compile(limited(), host);
-  const GroupPlan expected{.kind = CgroupKind::v1,
-                           .name = "coop-test",
-                           .limits = {{"memory", "/cg/memory", "memory.limit_in_bytes", "1073741824"},
-                                      {"memory", "/cg/memory", "memory.memsw.limit_in_bytes?", "1073741824"},
-                                      {"pids", "/cg/pids", "pids.max", "64"},
-                                      {"cpu", "/cg/cpu", "cpu.cfs_quota_us", "150000"}}};
+  const GroupPlan expected{
+      .kind = CgroupKind::v1,
+      .name = "coop-test",
+      .limits = {{"memory", "/cg/memory", "memory.limit_in_bytes", "1073741824"},
+                 {"memory", "/cg/memory", "memory.memsw.limit_in_bytes?", "1073741824"},
+                 {"pids", "/cg/pids", "pids.max", "64"},
+                 {"cpu", "/cg/cpu", "cpu.cfs_quota_us", "150000"}}};
   EXPECT_EQ(plan.group, expected);
   EXPECT_EQ(resources(plan), std::vector{kNoCore});
 }
@@ -128,13 +135,16 @@ TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
   host.cgroup.reason = "no delegation";
   const Plan plan = must_compile(limited(), host);
   EXPECT_EQ(plan.group, GroupPlan{});
-  EXPECT_EQ(resources(plan), (std::vector{ResourceLimit{RLIMIT_DATA, "data of one process", 1 << 30},
-                                          ResourceLimit{RLIMIT_NPROC, "processes", 64}, kNoCore}));
-  EXPECT_THAT(plan.notes, ElementsAre(HasSubstr("--memory is applied to each process"), HasSubstr("--cpus is not applied; no delegation")));
+  EXPECT_EQ(resources(plan),
+            (std::vector{ResourceLimit{RLIMIT_DATA, "data of one process", 1 << 30},
+                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kNoCore}));
+  EXPECT_THAT(plan.notes, ElementsAre(HasSubstr("--memory is applied to each process"),
+                                      HasSubstr("--cpus is not applied; no delegation")));
 
   host.uid = 0;
-  EXPECT_THAT(must_compile(limited(), host).notes,
-              ElementsAre(HasSubstr("--memory"), HasSubstr("--pids is not applied"), HasSubstr("--cpus")));
+  EXPECT_THAT(
+      must_compile(limited(), host).notes,
+      ElementsAre(HasSubstr("--memory"), HasSubstr("--pids is not applied"), HasSubstr("--cpus")));
 }
 
 TEST(PlanLimitsTest, RequiredLimitsWithoutGroupsAreAnError) {
@@ -146,7 +156,8 @@ TEST(PlanLimitsTest, RequiredLimitsWithoutGroupsAreAnError) {
   EXPECT_THAT(to_text(error), HasSubstr("--memory needs a control group"));
   policy.limits.memory.reset();
   policy.limits.milli_cpus.reset();
-  EXPECT_EQ(must_compile(policy, host).notes, std::vector<std::string>{});  // setrlimit really enforces this one
+  EXPECT_EQ(must_compile(policy, host).notes,
+            std::vector<std::string>{});  // setrlimit really enforces this one
   host.uid = 0;
   EXPECT_THAT(to_text(must_fail(policy, host)), HasSubstr("--pids needs a control group"));
 }
@@ -158,26 +169,46 @@ TEST(PlanLimitsTest, TheDefaultsNeedNoGroup) {
   Policy policy = policy_for(View::minimal);
   policy.limits = {.pids = std::nullopt, .open_files = 100, .file_size = 5000};
   EXPECT_EQ(resources(must_compile(policy, host)),
-            (std::vector{ResourceLimit{RLIMIT_NOFILE, "open files", 100}, ResourceLimit{RLIMIT_FSIZE, "file size", 5000}, kNoCore}));
+            (std::vector{ResourceLimit{RLIMIT_NOFILE, "open files", 100},
+                         ResourceLimit{RLIMIT_FSIZE, "file size", 5000}, kNoCore}));
 }
 
 using Environment = std::map<std::string, std::string>;
 
 HostFacts talkative() {
   HostFacts host = anns_machine();
-  host.environment = {{"PATH", "/home/ann/bin:/usr/bin"}, {"HOME", "/home/ann"}, {"SHELL", "/bin/zsh"}, {"TERM", "xterm-256color"},
-                      {"LANG", "C.UTF-8"}, {"LC_TIME", "C"}, {"TZ", "UTC"}, {"AWS_SECRET_ACCESS_KEY", "s3cret"},
-                      {"GITHUB_TOKEN", "s3cret"}, {"ANTHROPIC_API_KEY", "s3cret"}, {"SSH_AUTH_SOCK", "/s3cret"},
-                      {"LD_PRELOAD", "/s3cret"}, {"DBUS_SESSION_BUS_ADDRESS", "s3cret"}, {"HTTPS_PROXY", "http://u:s3cret@p"},
-                      {"BASH_ENV", "s3cret"}, {"MYSQL_PWD", "s3cret"}};
+  host.environment = {{"PATH", "/home/ann/bin:/usr/bin"},
+                      {"HOME", "/home/ann"},
+                      {"SHELL", "/bin/zsh"},
+                      {"TERM", "xterm-256color"},
+                      {"LANG", "C.UTF-8"},
+                      {"LC_TIME", "C"},
+                      {"TZ", "UTC"},
+                      {"AWS_SECRET_ACCESS_KEY", "s3cret"},
+                      {"GITHUB_TOKEN", "s3cret"},
+                      {"ANTHROPIC_API_KEY", "s3cret"},
+                      {"SSH_AUTH_SOCK", "/s3cret"},
+                      {"LD_PRELOAD", "/s3cret"},
+                      {"DBUS_SESSION_BUS_ADDRESS", "s3cret"},
+                      {"HTTPS_PROXY", "http://u:s3cret@p"},
+                      {"BASH_ENV", "s3cret"},
+                      {"MYSQL_PWD", "s3cret"}};
   return host;
 }
 
 TEST(PlanEnvironmentTest, MinimalViewHasOnlyTheAllowedAndItsOwn) {
-  const Environment expected{{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-                             {"HOME", "/work"}, {"USER", "ann"}, {"LOGNAME", "ann"}, {"SHELL", "/bin/sh"},
-                             {"TERM", "xterm-256color"}, {"LANG", "C.UTF-8"}, {"LC_TIME", "C"}, {"TZ", "UTC"},
-                             {"COOP_SESSION", "test"}, {"COOP_WORKSPACE", "/work"}};
+  const Environment expected{
+      {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+      {"HOME", "/work"},
+      {"USER", "ann"},
+      {"LOGNAME", "ann"},
+      {"SHELL", "/bin/sh"},
+      {"TERM", "xterm-256color"},
+      {"LANG", "C.UTF-8"},
+      {"LC_TIME", "C"},
+      {"TZ", "UTC"},
+      {"COOP_SESSION", "test"},
+      {"COOP_WORKSPACE", "/work"}};
   EXPECT_EQ(environment_for(policy_for(View::minimal), talkative()), expected);
 }
 
@@ -186,7 +217,8 @@ TEST(PlanEnvironmentTest, HostViewKeepsPathHomeAndShell) {
   EXPECT_EQ(found.at("PATH"), "/home/ann/bin:/usr/bin");
   EXPECT_EQ(found.at("HOME"), "/home/ann");
   EXPECT_EQ(found.at("SHELL"), "/bin/zsh");
-  for (const auto& [name, value] : found) EXPECT_EQ(value.find("s3cret"), std::string::npos) << name;
+  for (const auto& [name, value] : found)
+    EXPECT_EQ(value.find("s3cret"), std::string::npos) << name;
 }
 
 TEST(PlanEnvironmentTest, WhatIsPassedAndSetWinsInThatOrder) {

@@ -19,10 +19,10 @@ inline void add_path(HostFacts& host, const Path& path, PathKind kind = PathKind
   host.paths[path] = PathFact{.kind = kind, .target_kind = kind, .canonical = path};
 }
 
-inline void add_link(HostFacts& host, const Path& path, const std::string& text, const Path& canonical,
-                     PathKind kind = PathKind::directory) {
-  host.paths[path] =
-      PathFact{.kind = PathKind::symlink, .target_kind = kind, .canonical = canonical, .link = text};
+inline void add_link(HostFacts& host, const Path& path, const std::string& text,
+                     const Path& canonical, PathKind kind = PathKind::directory) {
+  host.paths[path] = PathFact{
+      .kind = PathKind::symlink, .target_kind = kind, .canonical = canonical, .link = text};
 }
 
 inline constexpr const char* kProject = "/home/ann/project";
@@ -44,7 +44,8 @@ inline HostFacts anns_machine() {
     host.namespaces[name] = Feature{.available = true};
   host.landlock_abi = 7;
   host.seccomp.available = true;
-  for (const char* path : {"/usr", "/proc", "/dev", "/dev/pts", "/run", "/tmp", "/home/ann", kProject})
+  for (const char* path :
+       {"/usr", "/proc", "/dev", "/dev/pts", "/run", "/tmp", "/home/ann", kProject})
     add_path(host, path);
   add_link(host, "/bin", "usr/bin", "/usr/bin");
   add_path(host, "/dev/null", PathKind::device);
@@ -57,7 +58,8 @@ inline Policy policy_for(View view) {
 
 inline PathRule rule(RuleKind kind, const Path& path) {
   const char* const origins[] = {"--ro", "--rw", "--hide", "--overlay", "--tmpfs"};
-  return {.kind = kind, .path = path, .origin = origins[static_cast<int>(kind)], .reason = "asked for"};
+  return {
+      .kind = kind, .path = path, .origin = origins[static_cast<int>(kind)], .reason = "asked for"};
 }
 
 inline Plan must_compile(const Policy& policy, const HostFacts& host) {
@@ -108,8 +110,10 @@ inline std::string listing(const Actions& actions) {
 inline testing::AssertionResult same(const Actions& actual, const Actions& expected) {
   if (actual == expected) return testing::AssertionSuccess();
   const auto [left, right] = std::ranges::mismatch(actual, expected);
-  return testing::AssertionFailure() << "they differ from number " << left - actual.begin() + 1
-                                     << " on\nactual:\n" << listing(actual) << "expected:\n" << listing(expected);
+  return testing::AssertionFailure()
+         << "they differ from number " << left - actual.begin() + 1 << " on\nactual:\n"
+         << listing(actual) << "expected:\n"
+         << listing(expected);
 }
 
 template <typename T>

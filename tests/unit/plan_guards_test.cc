@@ -17,7 +17,8 @@ HostFacts repository() {
   HostFacts host = anns_machine();
   host.workspace.guarded = {guarded("/home/ann/project/.git/config", ".git/config"),
                             guarded("/home/ann/project/.git/hooks", ".git/hooks")};
-  for (const char* path : {"/home/ann/project/.git", "/home/ann/project/.git/hooks"}) add_path(host, path);
+  for (const char* path : {"/home/ann/project/.git", "/home/ann/project/.git/hooks"})
+    add_path(host, path);
   return host;
 }
 
@@ -26,19 +27,22 @@ std::vector<std::string> all_names() { return *policy::guard_names({}); }
 TEST(PlanGuardsTest, GuardedPathsAreReadOnlyAndTheirParentsPinned) {
   const Plan plan = must_compile(policy_for(View::minimal), repository());
   EXPECT_TRUE(same(about(plan, "/work"),
-                   {MakeDirectory{"/work"}, BindMount{kProject, "/work", kReadWrite}, Remount{"/work/.git", kReadWrite},
-                    Remount{"/work/.git/config", kReadOnly}, Remount{"/work/.git/hooks", kReadOnly}}));
-  const GuardPlan expected{.roots = {kProject},
-                           .names = all_names(),
-                           .mounted = {"/home/ann/project/.git/config", "/home/ann/project/.git/hooks"}};
+                   {MakeDirectory{"/work"}, BindMount{kProject, "/work", kReadWrite},
+                    Remount{"/work/.git", kReadWrite}, Remount{"/work/.git/config", kReadOnly},
+                    Remount{"/work/.git/hooks", kReadOnly}}));
+  const GuardPlan expected{
+      .roots = {kProject},
+      .names = all_names(),
+      .mounted = {"/home/ann/project/.git/config", "/home/ann/project/.git/hooks"}};
   EXPECT_EQ(plan.guards, expected);
 }
 
 TEST(PlanGuardsTest, InTheHostViewTheyAreGuardedAtTheirOwnPaths) {
   const Plan plan = must_compile(policy_for(View::host), repository());
-  EXPECT_TRUE(same(about(plan, kProject),
-                   {BindMount{kProject, kProject, kReadWrite}, Remount{"/home/ann/project/.git", kReadWrite},
-                    Remount{"/home/ann/project/.git/config", kReadOnly}, Remount{"/home/ann/project/.git/hooks", kReadOnly}}));
+  EXPECT_TRUE(same(about(plan, kProject), {BindMount{kProject, kProject, kReadWrite},
+                                           Remount{"/home/ann/project/.git", kReadWrite},
+                                           Remount{"/home/ann/project/.git/config", kReadOnly},
+                                           Remount{"/home/ann/project/.git/hooks", kReadOnly}}));
 }
 
 TEST(PlanGuardsTest, EveryDirectoryOnTheWayIsPinned) {
@@ -46,14 +50,16 @@ TEST(PlanGuardsTest, EveryDirectoryOnTheWayIsPinned) {
   host.workspace.guarded = {guarded("/home/ann/project/a/b/.git/hooks", ".git/hooks")};
   EXPECT_EQ(all_of<Remount>(must_compile(policy_for(View::minimal), host)),
             (std::vector{Remount{"/work/a", kReadWrite}, Remount{"/work/a/b", kReadWrite},
-                         Remount{"/work/a/b/.git", kReadWrite}, Remount{"/work/a/b/.git/hooks", kReadOnly}}));
+                         Remount{"/work/a/b/.git", kReadWrite},
+                         Remount{"/work/a/b/.git/hooks", kReadOnly}}));
 }
 
 TEST(PlanGuardsTest, AnAllowedNameIsNeitherMountedNorWatched) {
   Policy policy = policy_for(View::minimal);
   policy.allow_guarded = {".git/hooks"};
   const Plan plan = must_compile(policy, repository());
-  EXPECT_EQ(all_of<Remount>(plan), (std::vector{Remount{"/work/.git", kReadWrite}, Remount{"/work/.git/config", kReadOnly}}));
+  EXPECT_EQ(all_of<Remount>(plan), (std::vector{Remount{"/work/.git", kReadWrite},
+                                                Remount{"/work/.git/config", kReadOnly}}));
   EXPECT_THAT(plan.guards.names, testing::Not(testing::Contains(".git/hooks")));
   EXPECT_THAT(plan.guards.names, testing::Contains(".git/config"));
 }
@@ -71,7 +77,8 @@ TEST(PlanGuardsTest, AReadOnlyWorkspaceNeedsNoGuards) {
   policy.workspace_access = Access::read_only;
   const Plan plan = must_compile(policy, repository());
   EXPECT_TRUE(same(about(plan, "/work"), {MakeDirectory{"/work"}, BindMount{kProject, "/work"}}));
-  EXPECT_EQ(plan.guards, GuardPlan{});
+  EXPECT_EQ(plan.guards.roots, std::vector<Path>{});  // nothing to look through afterwards
+  EXPECT_EQ(plan.guards.mounted, std::vector<Path>{});
 }
 
 TEST(PlanGuardsTest, TheRepositoryOfALinkedWorktreeIsWritableAndGuarded) {
@@ -81,7 +88,9 @@ TEST(PlanGuardsTest, TheRepositoryOfALinkedWorktreeIsWritableAndGuarded) {
   for (const View view : {View::minimal, View::host}) {
     const Plan plan = must_compile(policy_for(view), host);
     Actions actions = about(plan, "/srv");
-    std::erase_if(actions, [](const Action& action) { return std::holds_alternative<MakeDirectory>(action); });
+    std::erase_if(actions, [](const Action& action) {
+      return std::holds_alternative<MakeDirectory>(action);
+    });
     // The host view asks for the directory's fact only when a mount point has to be there.
     EXPECT_TRUE(same(actions, {BindMount{"/srv/main/.git", "/srv/main/.git", kReadWrite},
                                Remount{"/srv/main/.git/hooks", kReadOnly}}));
@@ -95,8 +104,9 @@ TEST(PlanGuardsTest, WhatIsNotWatchedCompletelyIsNoted) {
   host.workspace.complete = false;
   host.workspace.guarded[0].links = 2;
   const Plan plan = must_compile(policy_for(View::minimal), host);
-  EXPECT_THAT(plan.notes, testing::ElementsAre(testing::HasSubstr("/home/ann/project/.git/config has 2 hard links"),
-                                               testing::HasSubstr("too large to look at all of it")));
+  EXPECT_THAT(plan.notes, testing::ElementsAre(
+                              testing::HasSubstr("/home/ann/project/.git/config has 2 hard links"),
+                              testing::HasSubstr("too large to look at all of it")));
 }
 
 TEST(PlanGuardsTest, NothingIsGuardedInsideWhatARuleReplaces) {
@@ -111,13 +121,43 @@ TEST(PlanGuardsTest, NothingIsGuardedInsideWhatARuleReplaces) {
     }
 }
 
-TEST(PlanGuardsTest, ARuleOfTheUserCannotLoosenAGuard) {
+TEST(PlanGuardsTest, AWiderGrantDoesNotLoosenAGuard) {
   // --rw .git is wider than the guard on .git/hooks: the guard is more specific and stays.
   Policy policy = policy_for(View::minimal);
   policy.rules = {rule(RuleKind::read_write, "/home/ann/project/.git")};
-  EXPECT_TRUE(same(about(must_compile(policy, repository()), "/work/.git"),
-                   {BindMount{"/home/ann/project/.git", "/work/.git", kReadWrite}, Remount{"/work/.git/config", kReadOnly},
-                    Remount{"/work/.git/hooks", kReadOnly}}));
+  const Actions actions = about(must_compile(policy, repository()), "/work/.git");
+  ASSERT_EQ(actions.size(), 3u);
+  EXPECT_TRUE(same({actions[1], actions[2]}, {Remount{"/work/.git/config", kReadOnly},
+                                              Remount{"/work/.git/hooks", kReadOnly}}));
+}
+
+// The last thing mounted at or above `path`: what a program inside meets there.
+Action met_at(const Plan& plan, const Path& path) {
+  Action met = RootTmpfs{};
+  for (const Action& action : actions_of(plan))
+    if (const Path target = target_of(action);
+        !target.empty() && !std::holds_alternative<MakeDirectory>(action) &&
+        !std::holds_alternative<Seal>(action) && is_within(path, target))
+      met = action;
+  return met;
+}
+
+TEST(PlanGuardsTest, AStricterRuleForAGuardedOrPinnedPathIsKept) {
+  HostFacts host = repository();
+  add_path(host, "/home/ann/project/.envrc", PathKind::file);
+  host.workspace.guarded.insert(host.workspace.guarded.begin(),
+                                guarded("/home/ann/project/.envrc", ".envrc"));
+  const auto met = [&](RuleKind kind, const Path& name) {
+    Policy policy = policy_for(View::minimal);
+    policy.rules = {rule(kind, "/home/ann/project/" + name)};
+    return met_at(must_compile(policy, host), "/work/" + name);
+  };
+  EXPECT_TRUE(same({met(RuleKind::hide, ".envrc")}, {HideMount{"/work/.envrc", PathKind::file}}));
+  EXPECT_TRUE(same({met(RuleKind::hide, ".git/hooks")}, {HideMount{"/work/.git/hooks"}}));
+  EXPECT_TRUE(same({met(RuleKind::hide, ".git")}, {HideMount{"/work/.git"}}));
+  EXPECT_TRUE(same({met(RuleKind::tmpfs, ".git")}, {tmpfs_at("/work/.git")}));
+  EXPECT_TRUE(same({met(RuleKind::read_only, ".git")},
+                   {BindMount{"/home/ann/project/.git", "/work/.git"}}));
 }
 
 }  // namespace

@@ -7,8 +7,17 @@
 namespace coop::plan {
 namespace {
 
-const std::vector<Path> kPlaces{"/home/ann", "/home/ann/project", "/home/ann/project/src", "/home/ann/project/.git",
-                                "/home/ann/.ssh", "/opt", "/opt/sdk", "/srv/data", "/usr", "/tmp", "/run"};
+const std::vector<Path> kPlaces{"/home/ann",
+                                "/home/ann/project",
+                                "/home/ann/project/src",
+                                "/home/ann/project/.git",
+                                "/home/ann/.ssh",
+                                "/opt",
+                                "/opt/sdk",
+                                "/srv/data",
+                                "/usr",
+                                "/tmp",
+                                "/run"};
 
 HostFacts machine() {
   HostFacts host = anns_machine();
@@ -17,7 +26,8 @@ HostFacts machine() {
   host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
                  MountFact{.device = "8:1", .root = "/srv", .target = "/opt/srv"}};
   add_path(host, "/opt/srv/data");
-  host.workspace.guarded = {GuardedPath{.path = "/home/ann/project/.git/hooks", .guard = ".git/hooks"}};
+  host.workspace.guarded = {
+      GuardedPath{.path = "/home/ann/project/.git/hooks", .guard = ".git/hooks"}};
   return host;
 }
 
@@ -57,13 +67,15 @@ TEST(PlanPropertyTest, HidingAndReadOnlyNeverAddAWritablePath) {
       for (const RuleKind kind : {RuleKind::hide, RuleKind::read_only})
         for (const bool last : {false, true}) {
           Policy stricter = policy;
-          stricter.rules.insert(last ? stricter.rules.end() : stricter.rules.begin(), rule(kind, place));
+          stricter.rules.insert(last ? stricter.rules.end() : stricter.rules.begin(),
+                                rule(kind, place));
           const Result<Plan> after = compile(stricter, host);
           if (!after) continue;
           ++compared;
           const std::set<Path> old = writable_sources(*before);
           for (const Path& source : writable_sources(*after))
-            EXPECT_TRUE(old.contains(source)) << source << " became writable\n" << to_text(*after, Detail::steps);
+            EXPECT_TRUE(old.contains(source)) << source << " became writable\n"
+                                              << to_text(*after, Detail::steps);
         }
   }
   EXPECT_GT(compared, 2000);
@@ -77,7 +89,8 @@ TEST(PlanPropertyTest, WhatIsHiddenIsNotShownByAnyBindButAnExplicitGrant) {
     if (!plan) continue;
     const auto hidden = [&](const Path& place) {
       return std::ranges::any_of(plan->steps, [&](const Step& step) {
-        return (std::holds_alternative<HideMount>(step.action) || std::holds_alternative<TmpfsMount>(step.action)) &&
+        return (std::holds_alternative<HideMount>(step.action) ||
+                std::holds_alternative<TmpfsMount>(step.action)) &&
                is_within(place, target_of(step.action));
       });
     };
@@ -87,7 +100,8 @@ TEST(PlanPropertyTest, WhatIsHiddenIsNotShownByAnyBindButAnExplicitGrant) {
     }
     for (const BindMount& bind : all_of<BindMount>(*plan)) {
       if (!is_within("/srv/data", bind.source)) continue;
-      EXPECT_TRUE(hidden(join(bind.target, relative_to("/srv/data", bind.source)))) << to_text(*plan, Detail::steps);
+      EXPECT_TRUE(hidden(join(bind.target, relative_to("/srv/data", bind.source))))
+          << to_text(*plan, Detail::steps);
     }
   }
 }
@@ -101,8 +115,10 @@ TEST(PlanPropertyTest, MountsComeShallowFirstAndConfinementLast) {
     bool entered = false;
     for (const Step& step : plan->steps) {
       if (std::holds_alternative<EnterRoot>(step.action)) entered = true;
-      const bool mount = std::holds_alternative<BindMount>(step.action) || std::holds_alternative<HideMount>(step.action) ||
-                         std::holds_alternative<OverlayMount>(step.action) || std::holds_alternative<TmpfsMount>(step.action) ||
+      const bool mount = std::holds_alternative<BindMount>(step.action) ||
+                         std::holds_alternative<HideMount>(step.action) ||
+                         std::holds_alternative<OverlayMount>(step.action) ||
+                         std::holds_alternative<TmpfsMount>(step.action) ||
                          std::holds_alternative<Remount>(step.action);
       if (!mount) continue;
       EXPECT_FALSE(entered) << "a mount after the host's tree is gone";
@@ -111,13 +127,15 @@ TEST(PlanPropertyTest, MountsComeShallowFirstAndConfinementLast) {
     }
     ASSERT_GE(plan->steps.size(), 4u);
     EXPECT_TRUE(entered);
-    EXPECT_EQ(plan->steps[plan->steps.size() - 4].action, Action{InstallSeccomp{"default"}});  // then only looks
+    EXPECT_EQ(plan->steps[plan->steps.size() - 4].action,
+              Action{InstallSeccomp{"default"}});  // then only looks
   }
 }
 
 TEST(PlanPropertyTest, TheSamePolicyGivesTheSamePlan) {
   const HostFacts host = machine();
-  for (const Policy& policy : some_policies()) EXPECT_TRUE(compile(policy, host) == compile(policy, host));
+  for (const Policy& policy : some_policies())
+    EXPECT_TRUE(compile(policy, host) == compile(policy, host));
 }
 
 TEST(PlanPropertyTest, EveryFactThePlannerLooksAtIsAskedForFirst) {

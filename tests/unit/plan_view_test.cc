@@ -66,7 +66,8 @@ TEST(PlanViewTest, MinimalViewShowsSystemProgramsAndTheWorkspaceOnly) {
   };
   for (const Action& action : confinement(plan)) expected.push_back(action);
   EXPECT_TRUE(same(actions_of(plan), expected));
-  EXPECT_EQ(plan.namespaces, (std::vector<std::string>{"user", "mount", "pid", "ipc", "uts", "net", "cgroup"}));
+  EXPECT_EQ(plan.namespaces,
+            (std::vector<std::string>{"user", "mount", "pid", "ipc", "uts", "net", "cgroup"}));
   EXPECT_EQ(plan.workspace, "/work");
   EXPECT_EQ(plan.directory, "/work");
   EXPECT_EQ(plan.notes, std::vector<std::string>{});
@@ -116,7 +117,8 @@ TEST(PlanViewTest, AMissingSystemPathIsLeftOut) {
   EXPECT_TRUE(same(about(with_link, "/lib64"), {MakeSymlink{"/lib64", "usr/lib64"}}));
   add_path(host, "/lib64");  // not merged with /usr
   const Plan with_directory = must_compile(policy_for(View::minimal), host);
-  EXPECT_TRUE(same(about(with_directory, "/lib64"), {MakeDirectory{"/lib64"}, BindMount{"/lib64", "/lib64"}}));
+  EXPECT_TRUE(same(about(with_directory, "/lib64"),
+                   {MakeDirectory{"/lib64"}, BindMount{"/lib64", "/lib64"}}));
 }
 
 TEST(PlanViewTest, IdentityNetworkClockAndHostnameAreAsAsked) {
@@ -130,8 +132,10 @@ TEST(PlanViewTest, IdentityNetworkClockAndHostnameAreAsAsked) {
   const Plan plan = must_compile(policy, anns_machine());
   const Actions actions = actions_of(plan);
   const Actions first(actions.begin(), actions.begin() + 4);
-  EXPECT_TRUE(same(first, {MapIds{1000, 1000, 0, 0}, OffsetClocks{-3600}, SetHostname{"box"}, RootTmpfs{}}));
-  EXPECT_EQ(plan.namespaces, (std::vector<std::string>{"user", "mount", "pid", "ipc", "uts", "cgroup", "time"}));
+  EXPECT_TRUE(same(
+      first, {MapIds{1000, 1000, 0, 0}, OffsetClocks{-3600}, SetHostname{"box"}, RootTmpfs{}}));
+  EXPECT_EQ(plan.namespaces,
+            (std::vector<std::string>{"user", "mount", "pid", "ipc", "uts", "cgroup", "time"}));
   EXPECT_EQ(plan.directory, "/work/src");
   EXPECT_EQ(all_of<InstallSeccomp>(plan), std::vector{InstallSeccomp{"no-debug"}});
   ASSERT_EQ(plan.notes.size(), 1u);  // the dangerous grant shows
@@ -144,10 +148,12 @@ TEST(PlanViewTest, RootOutsideGetsKernelSettingsReadOnly) {
   add_path(host, "/proc/sys");
   add_path(host, "/proc/sysrq-trigger", PathKind::file);
   const MountFlags flags{.access = Access::read_only, .exec = false};
-  const Actions expected{MakeDirectory{"/proc"}, Remount{"/proc/sys", flags}, Remount{"/proc/sysrq-trigger", flags}};
+  const Actions expected{MakeDirectory{"/proc"}, Remount{"/proc/sys", flags},
+                         Remount{"/proc/sysrq-trigger", flags}};
   EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"), expected));
   host.uid = 1000;
-  EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"), {MakeDirectory{"/proc"}}));
+  EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"),
+                   {MakeDirectory{"/proc"}}));
 }
 
 TEST(PlanViewTest, ARefusedProcIsAnErrorUnlessBestEffort) {

@@ -39,8 +39,10 @@ TEST(SecretsTest, AreHiddenOptionalAndReasoned) {
 
 TEST(SecretsTest, HaveWhatEveryoneKeepsSecret) {
   const std::vector<PathRule> rules = secret_rules("/home/ann");
-  for (const char* path : {"/home/ann/.gnupg", "/home/ann/.aws", "/home/ann/.netrc", "/home/ann/.kube", "/home/ann/.config/gh",
-                           "/home/ann/.git-credentials", "/home/ann/.bash_history", "/home/ann/.local/state/coop", "/etc/shadow", "/root"})
+  for (const char* path :
+       {"/home/ann/.gnupg", "/home/ann/.aws", "/home/ann/.netrc", "/home/ann/.kube",
+        "/home/ann/.config/gh", "/home/ann/.git-credentials", "/home/ann/.bash_history",
+        "/home/ann/.local/state/coop", "/etc/shadow", "/root"})
     EXPECT_NE(find(rules, path), nullptr) << path;
 }
 
@@ -52,7 +54,8 @@ TEST(SecretsTest, NeverHideTheHomeTheyAreFor) {
 }
 
 TEST(SecretsTest, WithoutAHomeOnlyTheMachinesOwnAreListed) {
-  for (const PathRule& rule : secret_rules("")) EXPECT_TRUE(rule.path.starts_with("/")) << rule.path;
+  for (const PathRule& rule : secret_rules(""))
+    EXPECT_TRUE(rule.path.starts_with("/")) << rule.path;
   EXPECT_NE(find(secret_rules(""), "/etc/shadow"), nullptr);
 }
 
@@ -66,7 +69,8 @@ TEST(CachesTest, AreWritableOptionalAndBelowTheHome) {
     EXPECT_EQ(rule.if_missing, Missing::skip);
     EXPECT_EQ(rule.origin, "--cache cargo");
   }
-  EXPECT_EQ(paths, (std::vector<Path>{"/home/ann/.cargo/registry", "/home/ann/.cargo/git", "/home/ann/.cargo/.package-cache"}));
+  EXPECT_EQ(paths, (std::vector<Path>{"/home/ann/.cargo/registry", "/home/ann/.cargo/git",
+                                      "/home/ann/.cargo/.package-cache"}));
 }
 
 TEST(CachesTest, FollowTheVariableWhenItIsAbsolute) {
@@ -87,7 +91,8 @@ TEST(CachesTest, NeverAGrantOfWhatIsSecret) {
     const auto rules = cache_rules(name, "/home/ann", {});
     ASSERT_TRUE(rules.has_value()) << name;
     for (const PathRule& rule : *rules)
-      for (const PathRule& secret : secrets) EXPECT_FALSE(is_within(rule.path, secret.path)) << rule.path;
+      for (const PathRule& secret : secrets)
+        EXPECT_FALSE(is_within(rule.path, secret.path)) << rule.path;
   }
 }
 
@@ -102,7 +107,8 @@ TEST(GuardsTest, AllAreInForceButTheAllowed) {
   const auto all = guard_names({});
   ASSERT_TRUE(all.has_value());
   EXPECT_EQ(all->size(), guards().size());
-  for (const char* name : {".git", ".git/hooks", ".git/config", ".coop", ".mcp.json", ".vscode", ".envrc", ".github/workflows"})
+  for (const char* name : {".git", ".git/hooks", ".git/config", ".coop", ".mcp.json", ".vscode",
+                           ".envrc", ".github/workflows"})
     EXPECT_THAT(*all, Contains(name));
   const std::vector<std::string> allowed{".envrc", ".git/config"};
   const auto some = guard_names(allowed);
@@ -141,7 +147,8 @@ TEST(PolicyTest, DefaultsAreTheSafeOnes) {
 TEST(PolicyTest, MechanismsHaveNames) {
   for (const Mechanism mechanism : {Mechanism::landlock, Mechanism::proc, Mechanism::limits})
     EXPECT_EQ(parse_mechanism(to_text(mechanism)), mechanism);
-  for (const char* bad : {"", "Landlock", "seccomp", "landlock "}) EXPECT_FALSE(parse_mechanism(bad).has_value()) << bad;
+  for (const char* bad : {"", "Landlock", "seccomp", "landlock "})
+    EXPECT_FALSE(parse_mechanism(bad).has_value()) << bad;
 }
 
 }  // namespace

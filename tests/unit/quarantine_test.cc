@@ -31,9 +31,8 @@ class QuarantineTest : public testing::Test {
   }
   QuarantineReport after() { return after(tree / "q"); }
   QuarantineReport after(const Path& directory) {
-    return quarantine(
-        GuardPlan{.roots = {workspace_}, .names = test::kGuards, .mounted = mounted_}, facts_,
-        directory);
+    return quarantine(GuardPlan{.roots = {workspace_}, .names = test::kGuards, .mounted = mounted_},
+                      facts_, directory);
   }
   // "relative path: rule" of what was moved.
   Lines moved(const QuarantineReport& report) const {
@@ -68,8 +67,9 @@ TEST_F(QuarantineTest, WhatWasThereStays) {
 TEST_F(QuarantineTest, WhatAppearedIsMovedWithItsBytes) {
   tree.must("git init -q w && rm -r w/.git/hooks");
   before();
-  tree.must("cd w && mkdir -p .git/hooks .vscode .github/workflows src/.vscode && echo run "
-            ">.git/hooks/pre-commit && echo '{}' >.vscode/tasks.json && echo e >x && ln x .envrc");
+  tree.must(
+      "cd w && mkdir -p .git/hooks .vscode .github/workflows src/.vscode && echo run "
+      ">.git/hooks/pre-commit && echo '{}' >.vscode/tasks.json && echo e >x && ln x .envrc");
   const QuarantineReport report = after();
   EXPECT_EQ(moved(report),
             (Lines{".envrc: guard .envrc", ".git/hooks: guard .git/hooks",
@@ -85,38 +85,42 @@ TEST_F(QuarantineTest, WhatAppearedIsMovedWithItsBytes) {
 TEST_F(QuarantineTest, NestedRepositoryKeepsAllButItsGuards) {
   tree.must("mkdir w");
   before();
-  tree.must("git init -q w/n && cd w/n && git commit -q --allow-empty -m x && touch .envrc"
-            " && git init -q --bare ../bare");
-  EXPECT_EQ(moved(after()),
-            (Lines{"bare/config: guard .git/config", "bare/hooks: guard .git/hooks",
-                   "n/.envrc: guard .envrc", "n/.git/config: guard .git/config",
-                   "n/.git/hooks: guard .git/hooks"}));
+  tree.must(
+      "git init -q w/n && cd w/n && git commit -q --allow-empty -m x && touch .envrc"
+      " && git init -q --bare ../bare");
+  EXPECT_EQ(moved(after()), (Lines{"bare/config: guard .git/config", "bare/hooks: guard .git/hooks",
+                                   "n/.envrc: guard .envrc", "n/.git/config: guard .git/config",
+                                   "n/.git/hooks: guard .git/hooks"}));
   tree.must("cd w/n && git log --oneline");
 }
 
 TEST_F(QuarantineTest, NewWorktreesAndSubmodulesAreHarmless) {
-  tree.must("git init -q lib && cd lib && git commit -q --allow-empty -m x && cd .. &&"
-            " git init -q w && cd w && git commit -q --allow-empty -m x");
+  tree.must(
+      "git init -q lib && cd lib && git commit -q --allow-empty -m x && cd .. &&"
+      " git init -q w && cd w && git commit -q --allow-empty -m x");
   before();
-  tree.must("cd w && git worktree add -q tree &&"
-            " git -c protocol.file.allow=always submodule --quiet add ../lib sub && cd sub &&"
-            " git submodule status");
+  tree.must(
+      "cd w && git worktree add -q tree &&"
+      " git -c protocol.file.allow=always submodule --quiet add ../lib sub && cd sub &&"
+      " git submodule status");
   QuarantineReport report = after();
   // .git/config was not read-only in this test: submodule add has replaced it.
-  EXPECT_EQ(moved(report), (Lines{".git/config: guard .git/config",
-                                  ".git/modules/sub/config: guard .git/config",
-                                  ".git/modules/sub/hooks: guard .git/hooks"}));
+  EXPECT_EQ(moved(report),
+            (Lines{".git/config: guard .git/config", ".git/modules/sub/config: guard .git/config",
+                   ".git/modules/sub/hooks: guard .git/hooks"}));
   ASSERT_EQ(report.notes.size(), 1u);
-  tree.must("cd w/tree && git commit -q --allow-empty -m y && cd ../sub &&"
-            " git commit -q --allow-empty -m y");
+  tree.must(
+      "cd w/tree && git commit -q --allow-empty -m y && cd ../sub &&"
+      " git commit -q --allow-empty -m y");
 }
 
 TEST_F(QuarantineTest, GitFilesAndLinksThatLeadElsewhereAreMoved) {
   tree.must("git init -q evil && git init -q w");
   before();
-  tree.must("cd w && mkdir a b c && echo 'gitdir: ../../evil/.git' >a/.git && ln -s ../../evil/.git"
-            " b/.git && mkfifo c/.git && echo ../evil >.git/commondir && mkdir .git/modules &&"
-            " ln -s ../../evil .git/modules/m");
+  tree.must(
+      "cd w && mkdir a b c && echo 'gitdir: ../../evil/.git' >a/.git && ln -s ../../evil/.git"
+      " b/.git && mkfifo c/.git && echo ../evil >.git/commondir && mkdir .git/modules &&"
+      " ln -s ../../evil .git/modules/m");
   const QuarantineReport report = after();
   EXPECT_EQ(moved(report),
             (Lines{".git/commondir: guard .git", ".git/modules/m: guard .git", "a/.git: guard .git",
@@ -125,9 +129,10 @@ TEST_F(QuarantineTest, GitFilesAndLinksThatLeadElsewhereAreMoved) {
 }
 
 TEST_F(QuarantineTest, HarmlessGitFileWhoseTargetWasSwappedIsMoved) {
-  tree.must("git init -q w && cd w && mkdir -p .git/modules/s/objects .git/modules/s/refs s &&"
-            " echo 'ref: refs/heads/x' >.git/modules/s/HEAD && echo 'gitdir: ../.git/modules/s' "
-            ">s/.git && cp -r .git/modules/s evil");
+  tree.must(
+      "git init -q w && cd w && mkdir -p .git/modules/s/objects .git/modules/s/refs s &&"
+      " echo 'ref: refs/heads/x' >.git/modules/s/HEAD && echo 'gitdir: ../.git/modules/s' "
+      ">s/.git && cp -r .git/modules/s evil");
   before();
   tree.must("cd w && rm -r .git/modules/s && ln -s ../../evil .git/modules/s && touch evil/config");
   EXPECT_EQ(moved(after()), (Lines{".git/modules/s: guard .git", "evil/config: guard .git/config",
@@ -135,11 +140,13 @@ TEST_F(QuarantineTest, HarmlessGitFileWhoseTargetWasSwappedIsMoved) {
 }
 
 TEST_F(QuarantineTest, OutsideRepositoryIsLookedThroughWhateverItsPointersSayNow) {
-  tree.must("git init -q main && cd main && git commit -q --allow-empty -m x &&"
-            " git worktree add -q ../w && rm -r .git/hooks");
+  tree.must(
+      "git init -q main && cd main && git commit -q --allow-empty -m x &&"
+      " git worktree add -q ../w && rm -r .git/hooks");
   before();
-  tree.must("mkdir main/.git/hooks && touch main/.git/hooks/x && echo /nowhere "
-            ">main/.git/worktrees/w/gitdir && touch main/.git/worktrees/w/config.worktree");
+  tree.must(
+      "mkdir main/.git/hooks && touch main/.git/hooks/x && echo /nowhere "
+      ">main/.git/worktrees/w/gitdir && touch main/.git/worktrees/w/config.worktree");
   const Path git = tree / "main/.git";
   EXPECT_EQ(moved(after()),
             (Lines{git + "/hooks: guard .git/hooks",
@@ -150,8 +157,9 @@ TEST_F(QuarantineTest, OutsideRepositoryIsLookedThroughWhateverItsPointersSayNow
 TEST_F(QuarantineTest, SymlinkItselfIsMovedNotItsTarget) {
   tree.must("mkdir w w/target elsewhere");
   before();
-  tree.must("ln -s ../elsewhere w/.vscode && ln -s target w/.claude && touch "
-            "w/target/settings.json elsewhere/x");
+  tree.must(
+      "ln -s ../elsewhere w/.vscode && ln -s target w/.claude && touch "
+      "w/target/settings.json elsewhere/x");
   EXPECT_EQ(moved(after()),
             (Lines{".claude: guard .claude/settings.json", ".vscode: guard .vscode"}));
   EXPECT_TRUE(exists(tree / "elsewhere/x"));
@@ -159,8 +167,9 @@ TEST_F(QuarantineTest, SymlinkItselfIsMovedNotItsTarget) {
 }
 
 TEST_F(QuarantineTest, ReplacedSymlinkIsMovedAndTheOldOnePutBack) {
-  tree.must("mkdir -p w/shared w/evil w/src && touch w/shared/rc && ln -s shared/rc w/.envrc &&"
-            " ln -s shared/none w/.vscode && ln -s shared w/.claude");
+  tree.must(
+      "mkdir -p w/shared w/evil w/src && touch w/shared/rc && ln -s shared/rc w/.envrc &&"
+      " ln -s shared/none w/.vscode && ln -s shared w/.claude");
   before();
   tree.must("cd w && ln -sfn src .claude && rm .envrc && echo evil >.envrc && mkdir shared/none");
   const QuarantineReport report = after();
@@ -170,8 +179,9 @@ TEST_F(QuarantineTest, ReplacedSymlinkIsMovedAndTheOldOnePutBack) {
   for (const Quarantined& item : report.moved)
     paths.emplace_back(relative_to(item.path, workspace_));
   EXPECT_EQ(paths, (Lines{".claude", ".envrc", "shared/none"}));
-  tree.must("cd w && [ $(readlink .envrc) = shared/rc ] && [ $(readlink .claude) = shared ] &&"
-            " [ -d src ] && [ $(cat ../q/0-w/.envrc) = evil ]");
+  tree.must(
+      "cd w && [ $(readlink .envrc) = shared/rc ] && [ $(readlink .claude) = shared ] &&"
+      " [ -d src ] && [ $(cat ../q/0-w/.envrc) = evil ]");
   EXPECT_EQ(report.notes.size(), 2u);
 }
 
@@ -182,8 +192,9 @@ TEST_F(QuarantineTest, ChangeThroughAnotherHardLinkIsNoted) {
   tree.must("echo b >>w/other");
   const QuarantineReport report = after();
   EXPECT_EQ(moved(report), Lines{});
-  EXPECT_EQ(report.notes,
-            Lines{tree / "w/.envrc changed during the run although guarded: it has other hard links"});
+  EXPECT_EQ(
+      report.notes,
+      Lines{tree / "w/.envrc changed during the run although guarded: it has other hard links"});
 }
 
 // The inode alone would not tell: its number may be that of the removed file.
@@ -191,27 +202,30 @@ TEST_F(QuarantineTest, ReplacementOfWhatWasNotMountedIsMoved) {
   tree.must("mkdir -p w/.vscode w/.github/workflows && echo a >w/.envrc");
   before();
   mounted_ = {tree / "w/.github"};
-  tree.must("cd w && rm -r .envrc .vscode && echo b >.envrc && mkdir .vscode &&"
-            " touch .github/workflows/host");
+  tree.must(
+      "cd w && rm -r .envrc .vscode && echo b >.envrc && mkdir .vscode &&"
+      " touch .github/workflows/host");
   EXPECT_EQ(moved(after()), (Lines{".envrc: guard .envrc", ".vscode: guard .vscode"}));
 }
 
 TEST_F(QuarantineTest, ModesHideAndHoldNothing) {
   tree.must("mkdir w");
   before();
-  tree.must("cd w && mkdir -p a/b/.git/hooks .vscode .github/workflows && echo x "
-            ">.vscode/x && chmod 000 .vscode/x .vscode .github a/b/.git/hooks && chmod 555 a/b/.git &&"
-            " chmod 000 a/b a && chmod 555 .");
+  tree.must(
+      "cd w && mkdir -p a/b/.git/hooks .vscode .github/workflows && echo x "
+      ">.vscode/x && chmod 000 .vscode/x .vscode .github a/b/.git/hooks && chmod 555 a/b/.git &&"
+      " chmod 000 a/b a && chmod 555 .");
   const QuarantineReport report = after();
-  tree.must("chmod 755 w && [ $(stat -c %a w/a) = 0 ] && [ $(stat -c %a w/.github) = 0 ] &&"
-            " chmod 700 w/a w/.github q/0-w/.vscode q/0-w/.vscode/x");
-  EXPECT_EQ(moved(report),
-            (Lines{".github/workflows: guard .github/workflows", ".vscode: guard .vscode",
-                   "a/b/.git/hooks: guard .git/hooks"}));
+  tree.must(
+      "chmod 755 w && [ $(stat -c %a w/a) = 0 ] && [ $(stat -c %a w/.github) = 0 ] &&"
+      " chmod 700 w/a w/.github q/0-w/.vscode q/0-w/.vscode/x");
+  EXPECT_EQ(moved(report), (Lines{".github/workflows: guard .github/workflows",
+                                  ".vscode: guard .vscode", "a/b/.git/hooks: guard .git/hooks"}));
   EXPECT_EQ(report.notes, Lines{});
   EXPECT_EQ(read_text(tree / "q/0-w/.vscode/x"), "x\n");
-  tree.must("[ $(stat -c %a w/a/b) = 0 ] && chmod 700 w/a/b && [ $(stat -c %a w/a/b/.git) = 555 ] &&"
-            " [ $(stat -c %a q/0-w/a/b/.git/hooks) = 0 ]");
+  tree.must(
+      "[ $(stat -c %a w/a/b) = 0 ] && chmod 700 w/a/b && [ $(stat -c %a w/a/b/.git) = 555 ] &&"
+      " [ $(stat -c %a q/0-w/a/b/.git/hooks) = 0 ]");
 }
 
 TEST_F(QuarantineTest, StrangeNamesAreMoved) {
@@ -321,8 +335,8 @@ TEST_F(QuarantineTest, AllowedNamesStay) {
   tree.must("mkdir w");
   before();
   tree.must("touch w/.envrc && mkdir w/.vscode");
-  const QuarantineReport report = quarantine(
-      GuardPlan{.roots = {workspace_}, .names = {".vscode"}}, facts_, tree / "q");
+  const QuarantineReport report =
+      quarantine(GuardPlan{.roots = {workspace_}, .names = {".vscode"}}, facts_, tree / "q");
   EXPECT_EQ(moved(report), Lines{".vscode: guard .vscode"});
   EXPECT_TRUE(exists(tree / "w/.envrc"));
 }
@@ -332,8 +346,8 @@ TEST_F(QuarantineTest, AllowedNamesStay) {
 class OtherFileSystemTest : public QuarantineTest {
  protected:
   void SetUp() override {
-    struct stat here {};
-    struct stat there {};
+    struct stat here{};
+    struct stat there{};
     ::stat(tree.path().c_str(), &here);
     ::stat(other.path().c_str(), &there);
     if (here.st_dev == there.st_dev) GTEST_SKIP() << "there is only one file system";
@@ -344,10 +358,11 @@ class OtherFileSystemTest : public QuarantineTest {
 TEST_F(OtherFileSystemTest, EverythingIsCopiedAndThenRemoved) {
   tree.must("mkdir w");
   before();
-  tree.must("cd w && mkdir -p .vscode/a/b .vscode/locked && cd .vscode && echo x >a/b/x &&"
-            " chmod 640 a/b/x && touch -d 2001-01-01 a/b/x && ln -s /nowhere a/link && mkfifo pipe &&"
-            " ln a/b/x hard && truncate -s 1T sparse && echo end >>sparse && echo s >locked/s &&"
-            " chmod 000 locked/s locked && mkfifo ../.envrc");
+  tree.must(
+      "cd w && mkdir -p .vscode/a/b .vscode/locked && cd .vscode && echo x >a/b/x &&"
+      " chmod 640 a/b/x && touch -d 2001-01-01 a/b/x && ln -s /nowhere a/link && mkfifo pipe &&"
+      " ln a/b/x hard && truncate -s 1T sparse && echo end >>sparse && echo s >locked/s &&"
+      " chmod 000 locked/s locked && mkfifo ../.envrc");
   const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{.sun_family = AF_UNIX};
   (tree / "w/.vscode/socket").copy(address.sun_path, sizeof address.sun_path - 1);
@@ -357,12 +372,13 @@ TEST_F(OtherFileSystemTest, EverythingIsCopiedAndThenRemoved) {
   const QuarantineReport report = after(other / "q");
   EXPECT_EQ(moved(report), (Lines{".envrc: guard .envrc", ".vscode: guard .vscode"}));
   EXPECT_EQ(report.notes, Lines{});
-  other.must("cd q/0-w && [ -p .envrc ] && cd .vscode && [ -p pipe ] && [ -S socket ] &&"
-             " [ $(readlink a/link) = /nowhere ] && [ $(cat hard) = x ] && [ $(cat a/b/x) = x ] &&"
-             " [ $(stat -c %a a/b/x) = 640 ] && [ $(stat -c %Y a/b/x) -lt 1000000000 ] &&"
-             " [ $(stat -c %s sparse) = 1099511627780 ] && [ $(tail -c 4 sparse) = end ] &&"
-             " [ $(stat -c %a locked) = 0 ] && chmod 700 locked && [ $(stat -c %a locked/s) = 0 ] &&"
-             " chmod 600 locked/s && [ $(cat locked/s) = s ]");
+  other.must(
+      "cd q/0-w && [ -p .envrc ] && cd .vscode && [ -p pipe ] && [ -S socket ] &&"
+      " [ $(readlink a/link) = /nowhere ] && [ $(cat hard) = x ] && [ $(cat a/b/x) = x ] &&"
+      " [ $(stat -c %a a/b/x) = 640 ] && [ $(stat -c %Y a/b/x) -lt 1000000000 ] &&"
+      " [ $(stat -c %s sparse) = 1099511627780 ] && [ $(tail -c 4 sparse) = end ] &&"
+      " [ $(stat -c %a locked) = 0 ] && chmod 700 locked && [ $(stat -c %a locked/s) = 0 ] &&"
+      " chmod 600 locked/s && [ $(cat locked/s) = s ]");
 }
 
 TEST_F(OtherFileSystemTest, DepthDoesNotMatter) {

@@ -1,8 +1,8 @@
 // Evaluates the shipped filters on made-up system calls; no kernel takes part.
 #include "plan/seccomp/profile.h"
 
-#include <fcntl.h>
 #include <asm/ioctls.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/netlink.h>
@@ -128,7 +128,8 @@ TEST_P(SeccompTest, UnlistedCallsAnswerEnosysSoThatLibcFallsBack) {
   for (long number = 467; number < 2048; ++number) EXPECT_EQ(answer(number), kEnosys) << number;
   EXPECT_EQ(answer(-1), kEnosys);
   EXPECT_EQ(answer(451), kEnosys) << "cachestat";
-  EXPECT_EQ(answer(452), kEnosys) << "fchmodat2: its numbers take no condition, and set-user-id needs one";
+  EXPECT_EQ(answer(452), kEnosys)
+      << "fchmodat2: its numbers take no condition, and set-user-id needs one";
   EXPECT_EQ(answer(453), kEnosys) << "map_shadow_stack";
   for (long number = 457; number < 462; ++number) EXPECT_EQ(answer(number), kEnosys) << number;
   for (long number = 463; number < 467; ++number) EXPECT_EQ(answer(number), kEnosys) << number;

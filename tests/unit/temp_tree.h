@@ -27,9 +27,7 @@ class TempTree {
   }
   TempTree(const TempTree&) = delete;
   TempTree& operator=(const TempTree&) = delete;
-  ~TempTree() {
-    shell("chmod -R u+rwx . 2>/dev/null; cd / && rm -rf -- '" + path_ + "'");
-  }
+  ~TempTree() { shell("chmod -R u+rwx . 2>/dev/null; cd / && rm -rf -- '" + path_ + "'"); }
 
   const Path& path() const { return path_; }
   Path operator/(const std::string& name) const { return join(path_, name); }
@@ -60,12 +58,12 @@ inline std::string read_text(const Path& path) {
 }
 
 inline bool exists(const Path& path) {
-  struct stat status {};
+  struct stat status{};
   return ::lstat(path.c_str(), &status) == 0;
 }
 
 inline mode_t mode_of(const Path& path) {
-  struct stat status {};
+  struct stat status{};
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
@@ -85,14 +83,8 @@ inline int make_deep(const Path& top, int levels) {
 }
 
 // The names in policies/guards.txt that these tests are about.
-inline const std::vector<std::string> kGuards{".git",
-                                              ".git/hooks",
-                                              ".git/config",
-                                              ".git/config.worktree",
-                                              ".git/info/attributes",
-                                              ".vscode",
-                                              ".envrc",
-                                              ".github/workflows",
-                                              ".claude/settings.json"};
+inline const std::vector<std::string> kGuards{
+    ".git",    ".git/hooks", ".git/config",       ".git/config.worktree", ".git/info/attributes",
+    ".vscode", ".envrc",     ".github/workflows", ".claude/settings.json"};
 
 }  // namespace coop::test

@@ -55,7 +55,9 @@ TEST(GitFileTest, IsReadAsGitReadsIt) {
 }
 
 TEST(GitConfigTest, ValueOfAKeyIsFound) {
-  const auto worktree = [](std::string_view text) { return config_value(text, "core", "worktree"); };
+  const auto worktree = [](std::string_view text) {
+    return config_value(text, "core", "worktree");
+  };
   EXPECT_EQ(worktree("[core]\n\tworktree = ../../x\n"), "../../x");
   EXPECT_EQ(worktree("[CORE] WorkTree=a b  ; note\n"), "a b");
   EXPECT_EQ(worktree("[core]\nworktree = \"a # b\\\\\\\"\" c \n"), "a # b\\\" c");
@@ -70,8 +72,9 @@ TEST(GitConfigTest, ValueOfAKeyIsFound) {
 
 TEST(WorkspaceTest, PlainRepositoryListsItsGuards) {
   const TempTree tree;
-  tree.must("git init -q . && mkdir -p .vscode .github/workflows .claude src/.vscode"
-            " && touch .envrc .claude/settings.json .git/info/attributes");
+  tree.must(
+      "git init -q . && mkdir -p .vscode .github/workflows .claude src/.vscode"
+      " && touch .envrc .claude/settings.json .git/info/attributes");
   const WorkspaceFacts facts = look(tree.path());
   EXPECT_EQ(summary(facts, tree.path()),
             (Lines{".claude/settings.json: .claude/settings.json", ".envrc: .envrc",
@@ -85,7 +88,7 @@ TEST(WorkspaceTest, PlainRepositoryListsItsGuards) {
 TEST(WorkspaceTest, FactsIdentifyTheFile) {
   const TempTree tree;
   tree.must("touch .envrc && ln .envrc other && mkdir .vscode");
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::lstat((tree / ".envrc").c_str(), &status), 0);
   const WorkspaceFacts facts = look(tree.path());
   ASSERT_EQ(facts.guarded.size(), 2u);
@@ -102,8 +105,9 @@ TEST(WorkspaceTest, FactsIdentifyTheFile) {
 
 TEST(WorkspaceTest, NestedAndBareRepositoriesAreFound) {
   const TempTree tree;
-  tree.must("git init -q a/b/c && git init -q --bare store.git && mkdir a/b/c/.vscode a/.vscode"
-            " && rm -r store.git/info && mkdir notgit && touch notgit/HEAD notgit/config");
+  tree.must(
+      "git init -q a/b/c && git init -q --bare store.git && mkdir a/b/c/.vscode a/.vscode"
+      " && rm -r store.git/info && mkdir notgit && touch notgit/HEAD notgit/config");
   EXPECT_EQ(summary(look(tree.path()), tree.path()),
             (Lines{"a/b/c/.git/config: .git/config", "a/b/c/.git/hooks: .git/hooks",
                    "a/b/c/.vscode: .vscode", "store.git/config: .git/config",
@@ -111,10 +115,11 @@ TEST(WorkspaceTest, NestedAndBareRepositoriesAreFound) {
 }
 
 void make_superproject(const TempTree& tree) {
-  tree.must("git init -q lib && cd lib && git commit -q --allow-empty -m x && cd .. &&"
-            " git init -q super && cd super &&"
-            " git -c protocol.file.allow=always submodule --quiet add ../lib deps/lib &&"
-            " git commit -q -m s");
+  tree.must(
+      "git init -q lib && cd lib && git commit -q --allow-empty -m x && cd .. &&"
+      " git init -q super && cd super &&"
+      " git -c protocol.file.allow=always submodule --quiet add ../lib deps/lib &&"
+      " git commit -q -m s");
 }
 
 TEST(WorkspaceTest, SubmodulesAreHarmlessAndTheirGuardsListed) {
@@ -143,9 +148,10 @@ TEST(WorkspaceTest, SubmoduleCheckoutAsWorkspaceFindsItsGitDirectory) {
 
 TEST(WorkspaceTest, LinkedWorktreeAsWorkspaceFindsTheCommonDirectory) {
   const TempTree tree;
-  tree.must("git init -q main && cd main && git commit -q --allow-empty -m x &&"
-            " git worktree add -q ../tree && mkdir notes && touch .envrc &&"
-            " touch .git/worktrees/tree/config.worktree");
+  tree.must(
+      "git init -q main && cd main && git commit -q --allow-empty -m x &&"
+      " git worktree add -q ../tree && mkdir notes && touch .envrc &&"
+      " touch .git/worktrees/tree/config.worktree");
   const WorkspaceFacts facts = look(tree / "tree");
   const Path git = tree / "main/.git";
   EXPECT_EQ(facts.outside_git, std::vector<Path>{git});
@@ -159,10 +165,12 @@ TEST(WorkspaceTest, LinkedWorktreeAsWorkspaceFindsTheCommonDirectory) {
 TEST(WorkspaceTest, SubmoduleInALinkedWorktreeIsHarmless) {
   const TempTree tree;
   make_superproject(tree);
-  tree.must("cd super && git worktree add -q ../tree && cd ../tree &&"
-            " git -c protocol.file.allow=always submodule --quiet update --init");
+  tree.must(
+      "cd super && git worktree add -q ../tree && cd ../tree &&"
+      " git -c protocol.file.allow=always submodule --quiet update --init");
   const WorkspaceFacts facts = look(tree / "tree");
-  const auto found = std::ranges::find(facts.guarded, tree / "tree/deps/lib/.git", &GuardedPath::path);
+  const auto found =
+      std::ranges::find(facts.guarded, tree / "tree/deps/lib/.git", &GuardedPath::path);
   ASSERT_NE(found, facts.guarded.end());
   EXPECT_TRUE(found->harmless);
 }
@@ -181,8 +189,9 @@ TEST(WorkspaceTest, ForgedGitFileOpensNothingOutside) {
 // The pointers back must come from outside: inside, the sandbox can write both ends.
 TEST(WorkspaceTest, PointersBackFromInsideProveNothing) {
   const TempTree tree;
-  tree.must("git init -q victim && cd victim && git commit -q --allow-empty -m x && cd .. &&"
-            " mkdir -p w/x/worktrees/n && cd w/x/worktrees/n && echo ref: x >HEAD");
+  tree.must(
+      "git init -q victim && cd victim && git commit -q --allow-empty -m x && cd .. &&"
+      " mkdir -p w/x/worktrees/n && cd w/x/worktrees/n && echo ref: x >HEAD");
   tree.write("w/x/worktrees/n/gitdir", tree / "w/.git\n");
   tree.write("w/x/worktrees/n/commondir", tree / "victim/.git\n");
   tree.write("w/.git", "gitdir: x/worktrees/n\n");
@@ -193,25 +202,28 @@ TEST(WorkspaceTest, PointersBackFromInsideProveNothing) {
 
 TEST(WorkspaceTest, WorktreeOfAnotherPlaceIsNotOurs) {
   const TempTree tree;
-  tree.must("git init -q main && cd main && git commit -q --allow-empty -m x &&"
-            " git worktree add -q ../tree && mkdir ../w && cp ../tree/.git ../w/.git");
+  tree.must(
+      "git init -q main && cd main && git commit -q --allow-empty -m x &&"
+      " git worktree add -q ../tree && mkdir ../w && cp ../tree/.git ../w/.git");
   EXPECT_EQ(look(tree / "w").outside_git, std::vector<Path>{});
   EXPECT_EQ(look(tree / "tree").outside_git, std::vector<Path>{tree / "main/.git"});
 }
 
 TEST(WorkspaceTest, GitDirectoryAroundTheWorkspaceIsNotOpened) {
   const TempTree tree;
-  tree.must("git init -q m && cd m && git commit -q --allow-empty -m x && cd .. &&"
-            " git clone -q --bare m b.git && cd b.git && git worktree add -q inside");
+  tree.must(
+      "git init -q m && cd m && git commit -q --allow-empty -m x && cd .. &&"
+      " git clone -q --bare m b.git && cd b.git && git worktree add -q inside");
   EXPECT_EQ(look(tree / "b.git/inside").outside_git, std::vector<Path>{});
 }
 
 TEST(WorkspaceTest, DetoursOfGitAreGuarded) {
   const TempTree tree;
-  tree.must("git init -q . && mkdir evil sub && echo ../evil >.git/commondir &&"
-            " mkdir -p .git/modules/a && ln -s ../../evil .git/modules/x &&"
-            " ln -s ../../../evil .git/modules/a/y && ln -s ../evil .git/worktrees &&"
-            " ln -s ../evil sub/.git && rm -r .git/info && ln -s ../evil .git/info");
+  tree.must(
+      "git init -q . && mkdir evil sub && echo ../evil >.git/commondir &&"
+      " mkdir -p .git/modules/a && ln -s ../../evil .git/modules/x &&"
+      " ln -s ../../../evil .git/modules/a/y && ln -s ../evil .git/worktrees &&"
+      " ln -s ../evil sub/.git && rm -r .git/info && ln -s ../evil .git/info");
   EXPECT_EQ(summary(look(tree.path()), tree.path()),
             (Lines{".git/commondir: .git", ".git/config: .git/config", ".git/hooks: .git/hooks",
                    ".git/info: .git/info/attributes -> ../evil",
@@ -230,19 +242,21 @@ TEST(WorkspaceTest, GitFileThroughASymlinkIsNotHarmless) {
 
 TEST(WorkspaceTest, TargetOfAGuardedSymlinkIsListedToo) {
   const TempTree tree;
-  tree.must("mkdir -p shared/claude && touch shared/rc shared/claude/settings.json &&"
-            " ln -s shared/rc .envrc && ln -s /etc .vscode && ln -s shared/claude .claude");
+  tree.must(
+      "mkdir -p shared/claude && touch shared/rc shared/claude/settings.json &&"
+      " ln -s shared/rc .envrc && ln -s /etc .vscode && ln -s shared/claude .claude");
   EXPECT_EQ(summary(look(tree.path()), tree.path()),
-            (Lines{".claude: .claude/settings.json -> shared/claude",
-                   ".envrc: .envrc -> shared/rc", ".vscode: .vscode -> /etc",
+            (Lines{".claude: .claude/settings.json -> shared/claude", ".envrc: .envrc -> shared/rc",
+                   ".vscode: .vscode -> /etc",
                    "shared/claude/settings.json: .claude/settings.json through .claude",
                    "shared/rc: .envrc through .envrc"}));
 }
 
 TEST(WorkspaceTest, LockedDirectoriesAreLookedIntoAndLockedAgain) {
   const TempTree tree;
-  tree.must("git init -q a/b && rm -r a/b/.git/info && mkdir -p .github/workflows &&"
-            " chmod 000 a/b/.git a/b .github && chmod 400 a");
+  tree.must(
+      "git init -q a/b && rm -r a/b/.git/info && mkdir -p .github/workflows &&"
+      " chmod 000 a/b/.git a/b .github && chmod 400 a");
   const WorkspaceFacts facts = look(tree.path());
   EXPECT_EQ(summary(facts, tree.path()),
             (Lines{".github/workflows: .github/workflows", "a/b/.git/config: .git/config",

@@ -81,8 +81,8 @@ RestrictLandlock rules_for(int host_abi, const std::vector<Step>& steps) {
       if (bind->flags.devices) continue;  // /dev as a whole is listed below
       if (bind->flags.access != Access::read_write) continue;
       rights[bind->target] |= bind->kind == PathKind::directory
-                                    ? write_rights(abi)
-                                    : write_rights(abi) & ~kDirectoryOnly;
+                                  ? write_rights(abi)
+                                  : write_rights(abi) & ~kDirectoryOnly;
     } else if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action)) {
       if (tmpfs->target != "/dev" && tmpfs->flags.exec) rights[tmpfs->target] |= write_rights(abi);
     } else if (const auto* overlay = std::get_if<OverlayMount>(&step.action)) {

@@ -24,9 +24,9 @@ inline constexpr int kOldestUsefulAbi = 2;
 std::uint64_t handled(int abi);
 std::uint64_t scopes(int abi);
 
-std::uint64_t read_rights(int abi);   // read, list, execute
-std::uint64_t write_rights(int abi);  // all of it but making devices
-std::uint64_t device_rights(int abi); // use existing files, ioctl included
+std::uint64_t read_rights(int abi);    // read, list, execute
+std::uint64_t write_rights(int abi);   // all of it but making devices
+std::uint64_t device_rights(int abi);  // use existing files, ioctl included
 
 std::string names_of(std::uint64_t rights);
 

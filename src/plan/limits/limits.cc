@@ -22,7 +22,8 @@ class Planner {
     if (limits.memory) TRY(memory(*limits.memory));
     if (limits.pids) TRY(pids(*limits.pids));
     if (limits.milli_cpus) TRY(cpus(*limits.milli_cpus));
-    if (limits.open_files) resource(RLIMIT_NOFILE, "open files", *limits.open_files, "--open-files");
+    if (limits.open_files)
+      resource(RLIMIT_NOFILE, "open files", *limits.open_files, "--open-files");
     if (limits.file_size) resource(RLIMIT_FSIZE, "file size", *limits.file_size, "--file-size");
     resource(RLIMIT_CORE, "core dump size", 0, "built-in");
     if (!plan_.group.limits.empty()) {
@@ -50,8 +51,8 @@ class Planner {
 
   // True: carry on with something weaker.
   Result<void> weaker(const std::string& what, const std::string& how) {
-    const std::string reason = host_.cgroup.reason.empty() ? "no control group can be made here"
-                                                           : host_.cgroup.reason;
+    const std::string reason =
+        host_.cgroup.reason.empty() ? "no control group can be made here" : host_.cgroup.reason;
     if (policy_.need(Mechanism::limits) == Need::required)
       return unsupported("plan limits", what + " needs a control group: " + reason,
                          "see `coop status`; run with --best-effort limits to use setrlimit");
@@ -74,7 +75,8 @@ class Planner {
     const bool asked = policy_.limits.pids != Limits{}.pids;
     if (process_limit_counts_inside(host_)) {
       resource(RLIMIT_NPROC, "processes", count, "--pids");
-      if (asked) group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count));
+      if (asked)
+        group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count));
       return {};
     }
     if (group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count)))
