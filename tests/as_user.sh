@@ -2,7 +2,7 @@
 # Runs a test program as an ordinary user: as_user.sh [setup|cleanup|PROGRAM ARGUMENTS…]
 # The build tree may lie where that user cannot look, so what it needs is copied to a place of its own.
 set -eu
-name=coop-test
+name="coop-test"
 stage=/tmp/coop-as-user-$(id -u)
 
 setup() {
