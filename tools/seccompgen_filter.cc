@@ -6,6 +6,8 @@
 // appended at the end. No instruction of libseccomp's moves, so its jumps stay right.
 #include "seccompgen_filter.h"
 
+#include "seccompgen_compact.h"
+
 #include <linux/seccomp.h>
 #include <seccomp.h>
 
@@ -180,7 +182,9 @@ Result<std::vector<Syscall>> present_on(const Machine& machine,
 
 Result<std::vector<sock_filter>> compile(const Machine& machine, Debugging debugging,
                                          const std::vector<Syscall>& present) {
-  Result<Code> outer = outer_code(machine, debugging, present);
+  Result<Code> searched = outer_code(machine, debugging, present);
+  if (!searched) return searched;
+  Result<Code> outer = compact(*searched, machine.token);
   if (!outer) return outer;
   Code code = std::move(*outer);
   const std::size_t outer_size = code.size();

@@ -41,6 +41,21 @@ int apply(State& state, const Instruction& instruction) noexcept {
   return apply_confinement(state, instruction);
 }
 
+// Leaves the failing step and its errno in `failure`.
+void walk(const Program& program, State& state, Report& failure) noexcept {
+  for (std::uint32_t index = 0; index < program.count && failure.error == 0; ++index) {
+    failure.step = program.instructions[index].step;
+    failure.error = apply(state, program.instructions[index]);
+  }
+}
+
+// Null when the supervisor gave up or is gone.
+const Program* receive_rest(int control) noexcept {
+  const Program* rest = nullptr;
+  const long size = raw::call(SYS_recvfrom, control, &rest, sizeof rest, 0, nullptr, nullptr);
+  return size == sizeof rest ? rest : nullptr;
+}
+
 }  // namespace
 
 [[noreturn]] void run(const Program& program) noexcept {
@@ -48,16 +63,18 @@ int apply(State& state, const Instruction& instruction) noexcept {
   state.control = program.control;
   Report failure{.event = Event::failed};
   failure.error = close_inherited(program);
+  const Program* current = &program;
   if (failure.error == 0) {
     reset_signals();
     raw::call(SYS_setsid);
-    for (std::uint32_t index = 0; index < program.count; ++index) {
-      failure.step = program.instructions[index].step;
-      failure.error = apply(state, program.instructions[index]);
-      if (failure.error != 0) break;
+    walk(program, state, failure);
+    if (failure.error == 0 && program.continues) {
+      current = receive_rest(program.control);
+      if (current == nullptr) raw::call(SYS_exit_group, 125);
+      walk(*current, state, failure);
     }
   }
-  if (failure.error == 0) become_init(program, state);
+  if (failure.error == 0) become_init(*current, state);
   send_report(program.control, failure);
   for (;;) raw::call(SYS_exit_group, 125);
 }

@@ -70,6 +70,9 @@ struct Workload {
 struct Program {
   const Instruction* instructions = nullptr;
   std::uint32_t count = 0;
+  // The rest is still being planned: a pointer to it comes over the control socket. It lies in
+  // memory shared with the supervisor, mapped before the clone.
+  bool continues = false;
   int control = -1;           // SOCK_SEQPACKET: reports out, requests in; its end means "die"
   int request = -1;           // pool: where the workload waits for its ExecRequest, or -1
   const int* keep = nullptr;  // descriptors not to close, ascending
@@ -100,6 +103,7 @@ struct Report {
   std::int64_t user_microseconds = 0;
   std::int64_t system_microseconds = 0;
   std::int64_t peak_kilobytes = 0;
+  std::int32_t alone = 0;  // exited: nothing else runs inside
 };
 
 enum class Recipients : std::int32_t {

@@ -39,18 +39,18 @@ void report(const ExecOutput& output, const Options& options) {
         moved.rule.substr(moved.rule.find(' ') + 1) + ")");
 }
 
-Result<ExecOutput> run_captured(run::Prepared prepared, const Command& command) {
+Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
-  auto state = TRY(run::start(std::move(prepared), &command,
+  auto state = TRY(run::start(policy, &command,
                               {.stdio = stdio, .parent_death = run::ParentDeath::signalled}));
   return run::accompany_captured(*state, std::move(pipes), std::nullopt);
 }
 
-Result<ExecOutput> run_attended(run::Prepared prepared, const Command& command,
+Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
                                 const Options& options) {
-  const std::optional<std::chrono::milliseconds> timeout = prepared.plan.limits.timeout;
+  const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
                             .parent_death = run::ParentDeath::signalled};
   const bool terminal = wants_terminal(options);
@@ -58,7 +58,7 @@ Result<ExecOutput> run_attended(run::Prepared prepared, const Command& command,
     launch.terminal = run::terminal_size(STDIN_FILENO).value_or(run::TerminalSize{});
     launch.stdio = {};
   }
-  auto state = TRY(run::start(std::move(prepared), &command, launch));
+  auto state = TRY(run::start(policy, &command, launch));
   Result<ExecOutput> output =
       terminal ? run::attend(*state, timeout) : run::accompany(*state, timeout);
   // Nothing in it is left to do but to collect a janitor that was killed already, and the end of
@@ -77,15 +77,14 @@ Result<int> command_run(Arguments arguments) {
   }
   if (options.command.empty())
     return invalid("run", "there is no command", "coop run -- COMMAND [ARGUMENTS…]");
-  const Policy policy = TRY(policy_of(options));
-  run::Prepared prepared = TRY(run::prepare(policy));
-  const std::string session = prepared.plan.session;
+  Policy policy = TRY(policy_of(options));
+  policy.session = run::new_session();
   // Nothing of the same user may attach to us and read what we hold, not even a process that got out.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const Command command{.arguments = options.command};
-  const ExecOutput output = TRY(options.json ? run_captured(std::move(prepared), command)
-                                             : run_attended(std::move(prepared), command, options));
-  if (options.json) print(exec_json(output, session));
+  const ExecOutput output = TRY(options.json ? run_captured(policy, command)
+                                             : run_attended(policy, command, options));
+  if (options.json) print(exec_json(output, policy.session));
   else report(output, options);
   return output.exit_code;
 }

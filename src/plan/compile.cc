@@ -110,16 +110,21 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 
 }  // namespace
 
-Result<Plan> compile(const Policy& policy, const HostFacts& host) {
+Result<Plan> begin(const Policy& policy, const HostFacts& host) {
   TRY(check_host(policy, host));
   Plan plan;
   plan.session = policy.session;
+  add_namespaces(plan, policy, host);
+  return plan;
+}
+
+Result<Plan> compile(const Policy& policy, const HostFacts& host) {
+  Plan plan = TRY(begin(policy, host));
   plan.view = policy.view;
   plan.limits = policy.limits;
   plan.workspace = workspace_target(policy);
   plan.directory = policy.directory.value_or(plan.workspace);
   plan.environment = environment_for(policy, host);
-  add_namespaces(plan, policy, host);
   TRY(add_mounts(plan, policy, host));
   TRY(add_confinement(plan, policy, host));
   return plan;

@@ -10,6 +10,10 @@ namespace coop::plan {
 
 Result<Plan> compile(const Policy& policy, const HostFacts& host);
 
+// The start of what compile() makes: namespaces, ids, loopback and hostname. It needs no look at
+// the file system, so the child can be at work on it while the rest is planned.
+Result<Plan> begin(const Policy& policy, const HostFacts& host);
+
 // Every path whose fact compile() will look at. Fill HostFacts::paths with them first.
 std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host);
 

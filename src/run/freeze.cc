@@ -4,7 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "base/path.h"
 #include "plan/seccomp/profile.h"
@@ -50,28 +52,37 @@ std::string id_line(std::uint32_t inside, std::uint32_t outside) {
 // One instruction list from the plan's steps. Each overload writes one kind of step.
 class Freezer {
  public:
-  Freezer(const Plan& plan, const FreezeOptions& options) : plan_(plan), options_(options) {
+  Freezer(const Plan& plan, const FreezeOptions& options, Region& region)
+      : plan_(plan), options_(options), region_(region) {
     needs_masks_ = std::ranges::any_of(plan.steps, [](const Step& step) {
       return std::holds_alternative<HideMount>(step.action);
     });
   }
 
-  Frozen run() {
+  Result<std::span<const Instruction>> run() {
     if (options_.await_groups) emit({.operation = Operation::await_parent});
-    for (const Step& step : plan_.steps) {
-      std::visit([this](const auto& action) { write(action); }, step.action);
-      ++step_;
+    for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index) {
+      step_ = static_cast<std::uint16_t>(index);
+      std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);
     }
-    return std::move(frozen_);
+    const std::size_t size = instructions_.size() * sizeof(Instruction);
+    auto* place = static_cast<Instruction*>(region_.allocate(size));
+    if (place == nullptr || full_) return system_error_of(E2BIG, "freeze", "the plan");
+    std::memcpy(place, instructions_.data(), size);
+    return std::span<const Instruction>(place, instructions_.size());
   }
 
  private:
   void emit(Instruction instruction) {
     instruction.step = step_;
-    frozen_.instructions.push_back(instruction);
+    instructions_.push_back(instruction);
   }
 
-  const char* keep(std::string text) { return frozen_.keep(std::move(text)); }
+  const char* keep(std::string_view text) {
+    const char* kept = region_.copy(text);
+    if (kept == nullptr) full_ = true;
+    return kept;
+  }
 
   // Below the new root; "." is the root itself.
   const char* inside(const Path& path) { return path == "/" ? "." : keep(path.substr(1)); }
@@ -103,7 +114,11 @@ class Freezer {
           .text = keep("monotonic " + seconds + " 0\nboottime " + seconds + " 0\n")});
     emit({.operation = Operation::set_dumpable, .first = 0});
   }
-  void write(const RaiseLoopback&) { emit({.operation = Operation::raise_loopback}); }
+  void write(const RaiseLoopback&) {
+    // Not in the clone: making a network takes longest, and in here it goes on beside the planning.
+    emit({.operation = Operation::unshare, .first = CLONE_NEWNET});
+    emit({.operation = Operation::raise_loopback});
+  }
   void write(const SetHostname& hostname) {
     emit({.operation = Operation::set_hostname, .text = keep(hostname.name)});
   }
@@ -236,27 +251,29 @@ class Freezer {
 
   const Plan& plan_;
   const FreezeOptions& options_;
-  Frozen frozen_{};
+  Region& region_;
+  std::vector<Instruction> instructions_{};
   std::uint16_t step_ = 0;
   bool needs_masks_ = false;
+  bool full_ = false;
 };
 
 }  // namespace
 
-const char* Frozen::keep(std::string text) {
-  texts_.push_back(std::move(text));
-  return texts_.back().c_str();
+Result<std::span<const Instruction>> freeze(const Plan& plan, const FreezeOptions& options,
+                                            Region& region) {
+  return Freezer(plan, options, region).run();
 }
 
-const char* const* Frozen::keep_list(const std::vector<std::string>& texts) {
-  std::vector<const char*>& list = lists_.emplace_back();
-  for (const std::string& text : texts) list.push_back(keep(text));
-  list.push_back(nullptr);
-  return list.data();
-}
-
-Frozen freeze(const Plan& plan, const FreezeOptions& options) {
-  return Freezer(plan, options).run();
+Result<const char* const*> freeze_list(const std::vector<std::string>& texts, Region& region) {
+  auto** list = static_cast<const char**>(region.allocate((texts.size() + 1) * sizeof(char*)));
+  for (std::size_t index = 0; list != nullptr && index < texts.size(); ++index) {
+    list[index] = region.copy(texts[index]);
+    if (list[index] == nullptr) list = nullptr;
+  }
+  if (list == nullptr) return system_error_of(E2BIG, "freeze", "the command");
+  list[texts.size()] = nullptr;
+  return list;
 }
 
 Invocation invocation_for(const Plan& plan, const Command& command) {

@@ -1,14 +1,16 @@
 // Plan → child::Program: every string placed, every flag computed, before the clone.
 #pragma once
 
-#include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "child/program.h"
 #include "coop/sandbox.h"
 #include "plan/plan.h"
+#include "run/region.h"
 
 namespace coop::run {
 
@@ -20,28 +22,15 @@ struct TerminalSize {
 struct FreezeOptions {
   std::optional<TerminalSize> terminal{};  // give the command a pty of its own
   bool await_groups = false;               // v1: the parent moves the child into its groups first
+  std::size_t first_step = 0;              // what comes before is in another program
 };
 
-// Owns everything a Program points to. Not copied: the pointers would dangle.
-class Frozen {
- public:
-  Frozen() = default;
-  Frozen(const Frozen&) = delete;
-  Frozen& operator=(const Frozen&) = delete;
-  Frozen(Frozen&&) = default;
-  Frozen& operator=(Frozen&&) = default;
+// The instructions and everything they point to, in `region`.
+Result<std::span<const child::Instruction>> freeze(const Plan& plan, const FreezeOptions& options,
+                                                   Region& region);
 
-  const char* keep(std::string text);
-  const char* const* keep_list(const std::vector<std::string>& texts);
-
-  std::vector<child::Instruction> instructions{};
-
- private:
-  std::deque<std::string> texts_{};
-  std::deque<std::vector<const char*>> lists_{};
-};
-
-Frozen freeze(const Plan& plan, const FreezeOptions& options);
+// A list that ends with a null pointer, as execve takes it.
+Result<const char* const*> freeze_list(const std::vector<std::string>& texts, Region& region);
 
 // What execve will need, with the PATH of the sandbox applied.
 struct Invocation {

@@ -63,26 +63,28 @@ Error clone_error(int errno_value) {
   return error;
 }
 
-// Everything the child needs to know, in one frame, so that nothing moves between here and there.
-struct Prepared {
-  Frozen frozen;
-  std::vector<int> keep{};
-  child::Program program{};
-};
-
-void add_workload(Prepared& prepared, const Plan& plan, const Command& command,
-                  const Stdio& stdio) {
+Result<child::Workload> workload_for(const Plan& plan, const Command& command, const Stdio& stdio,
+                                     Region& region) {
   const Invocation invocation = invocation_for(plan, command);
-  child::Workload& workload = prepared.program.workload;
-  workload.candidates = prepared.frozen.keep_list(invocation.candidates);
-  workload.arguments = prepared.frozen.keep_list(invocation.arguments);
-  workload.environment = prepared.frozen.keep_list(invocation.environment);
-  workload.directory = prepared.frozen.keep(invocation.directory);
+  child::Workload workload;
+  workload.candidates = TRY(freeze_list(invocation.candidates, region));
+  workload.arguments = TRY(freeze_list(invocation.arguments, region));
+  workload.environment = TRY(freeze_list(invocation.environment, region));
+  workload.directory = region.copy(invocation.directory);
   const std::array fds{stdio.input, stdio.output, stdio.error};
-  for (std::size_t index = 0; index < fds.size(); ++index) {
-    workload.stdio[index] = fds[index];
-    if (fds[index] >= 0) prepared.keep.push_back(fds[index]);
-  }
+  std::ranges::copy(fds, workload.stdio);
+  return workload;
+}
+
+// Ascending and without repetition, as close_range needs them.
+std::vector<int> kept(const Stdio& stdio, int control, int request) {
+  std::vector<int> fds;
+  for (const int fd : {stdio.input, stdio.output, stdio.error, control, request})
+    if (fd >= 0) fds.push_back(fd);
+  std::ranges::sort(fds);
+  const auto repeated = std::ranges::unique(fds);
+  fds.erase(repeated.begin(), repeated.end());
+  return fds;
 }
 
 // Where the kernel finds this process's command line: fields 48 and 49 of /proc/self/stat.
@@ -122,38 +124,33 @@ class SignalsBlocked {
 
 }  // namespace
 
-Result<Launched> launch(const Plan& plan, const Command* command, const LaunchOptions& options,
-                        const Group& group) {
+Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, const Group& group) {
   TRY(check_stdio(options.stdio));
+  Launch launch;
+  launch.options_ = options;
+  launch.early_steps_ = early.steps.size();
+  launch.region_ = TRY(Region::make());
   auto [ours, theirs] = TRY(make_socket_pair());
-  Launched launched;
   UniqueFd request;
-  Prepared prepared{.frozen = freeze(plan, {options.terminal, group.needs_move()})};
-  if (command != nullptr) add_workload(prepared, plan, *command, options.stdio);
   if (options.prepared) {
     auto [send, receive] = TRY(make_socket_pair());
-    launched.request = std::move(send);
+    launch.launched_.request = std::move(send);
     request = std::move(receive);
-    prepared.keep.push_back(request.get());
   }
-  prepared.keep.push_back(theirs.get());
-  std::ranges::sort(prepared.keep);
-  const auto repeated = std::ranges::unique(prepared.keep);
-  prepared.keep.erase(repeated.begin(), repeated.end());
-
-  child::Program& program = prepared.program;
-  program.instructions = prepared.frozen.instructions.data();
-  program.count = static_cast<std::uint32_t>(prepared.frozen.instructions.size());
+  const std::span<const child::Instruction> instructions =
+      TRY(freeze(early, {.await_groups = group.needs_move()}, launch.region_));
+  const std::vector<int> keep = kept(options.stdio, theirs.get(), request.get());
+  child::Program program;
+  program.instructions = instructions.data();
+  program.count = static_cast<std::uint32_t>(instructions.size());
+  program.continues = true;
   program.control = theirs.get();
-  program.request = request.get();
-  program.keep = prepared.keep.data();
-  program.keep_count = static_cast<std::uint32_t>(prepared.keep.size());
-  find_command_line(program);
-  program.die_with_parent = options.parent_death == ParentDeath::signalled;
+  program.keep = keep.data();
+  program.keep_count = static_cast<std::uint32_t>(keep.size());
 
   int pidfd = -1;
   clone_args arguments{};
-  arguments.flags = static_cast<__u64>(clone_flags(plan));
+  arguments.flags = static_cast<__u64>(clone_flags(early));
   arguments.pidfd = reinterpret_cast<__u64>(&pidfd);
   // exit_signal stays 0: a program that embeds us gets no SIGCHLD, and its wait() loop does not
   // steal our child.
@@ -164,18 +161,52 @@ Result<Launched> launch(const Plan& plan, const Command* command, const LaunchOp
   long pid = 0;
   {
     const SignalsBlocked blocked;
-    program.signal_mask = blocked.before();
+    launch.signal_mask_ = blocked.before();
     pid = raw::call(SYS_clone3, &arguments, sizeof arguments);
     if (pid == 0) child::run(program);
   }
   if (pid < 0) return std::unexpected(clone_error(static_cast<int>(-pid)));
-  launched.pidfd.reset(pidfd);
-  launched.control = std::move(ours);
+  launch.launched_.pidfd.reset(pidfd);
+  launch.launched_.control = std::move(ours);
+  launch.child_control_ = theirs.get();
+  launch.child_request_ = request.get();
   if (group.needs_move()) {
     TRY(with_context("joining the control group", group.move(static_cast<int>(pid))));
-    TRY(send_message(launched.control.get(), "g", 1));
+    TRY(send_message(launch.launched_.control.get(), "g", 1));
   }
-  return launched;
+  return launch;
+}
+
+Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
+  auto* program = static_cast<child::Program*>(region_.allocate(sizeof(child::Program)));
+  if (program == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
+  const std::span<const child::Instruction> instructions = TRY(
+      freeze(plan, {.terminal = options_.terminal, .first_step = early_steps_}, region_));
+  *program = child::Program{};
+  program->instructions = instructions.data();
+  program->count = static_cast<std::uint32_t>(instructions.size());
+  program->control = child_control_;
+  program->request = child_request_;
+  program->signal_mask = signal_mask_;
+  program->die_with_parent = options_.parent_death == ParentDeath::signalled;
+  find_command_line(*program);
+  if (command != nullptr)
+    program->workload = TRY(workload_for(plan, *command, options_.stdio, region_));
+  // An error here means that the child has died already; what it said is read with its end.
+  [[maybe_unused]] const Result<void> ignored =
+      send_message(launched_.control.get(), &program, sizeof program);
+  launched_.region = std::move(region_);
+  return std::move(launched_);
+}
+
+Launch::~Launch() {
+  if (!launched_.pidfd.valid()) return;
+  ::syscall(SYS_pidfd_send_signal, launched_.pidfd.get(), SIGKILL, nullptr, 0);
+  siginfo_t information{};
+  while (::waitid(static_cast<idtype_t>(3 /* P_PIDFD */),
+                  static_cast<id_t>(launched_.pidfd.get()), &information, WEXITED | __WALL) < 0 &&
+         errno == EINTR) {
+  }
 }
 
 Error setup_error(const Plan& plan, const child::Report& report) {

@@ -9,6 +9,7 @@
 #include "plan/plan.h"
 #include "run/freeze.h"
 #include "run/group.h"
+#include "run/region.h"
 #include "sys/fd.h"
 
 namespace coop::run {
@@ -31,10 +32,33 @@ struct Launched {
   UniqueFd pidfd{};
   UniqueFd control{};
   UniqueFd request{};  // prepared: where the command is sent
+  Region region{};     // what the child reads; it may still be at it
 };
 
-Result<Launched> launch(const Plan& plan, const Command* command, const LaunchOptions& options,
-                        const Group& group);
+// A start in two parts. The first clones the child, which makes its namespaces while the supervisor
+// still plans; the second hands it the rest of the plan. A launch that is not completed kills it.
+class Launch {
+ public:
+  Launch(Launch&&) noexcept = default;
+  Launch& operator=(Launch&&) = delete;
+  ~Launch();
+
+  // `early` is what plan::begin() gave.
+  static Result<Launch> begin(const Plan& early, const LaunchOptions& options, const Group& group);
+  // `plan` begins with the steps of `early`.
+  Result<Launched> complete(const Plan& plan, const Command* command) &&;
+
+ private:
+  Launch() = default;
+
+  LaunchOptions options_{};
+  Region region_{};
+  std::size_t early_steps_ = 0;
+  std::uint64_t signal_mask_ = 0;
+  int child_control_ = -1;  // numbers in the child's table
+  int child_request_ = -1;
+  Launched launched_{};
+};
 
 // The sentence for a failed step, as the plan words it.
 Error setup_error(const Plan& plan, const child::Report& report);

@@ -99,8 +99,7 @@ struct Pool::State {
   // Prepared anew each time: what the last command changed in the workspace (a new repository, a
   // new hook) must be guarded for the next one.
   Result<std::unique_ptr<Sandbox::State>> make() const {
-    run::Prepared prepared = TRY(run::prepare(policy));
-    return run::start(std::move(prepared), nullptr, {.prepared = true});
+    return run::start(policy, nullptr, {.prepared = true});
   }
 
   void refill() {

@@ -42,12 +42,6 @@ Result<void> complete(Policy& policy, const HostFacts& host) {
   return {};
 }
 
-bool wants_group(const Policy& policy, const HostFacts& host) {
-  const Limits& limits = policy.limits;
-  return limits.memory || limits.milli_cpus || (limits.pids && host.uid == 0) ||
-         (limits.pids && limits.pids != Limits{}.pids);
-}
-
 // The trees of the host that will be shown, as far as servers may listen in them: not /usr.
 std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   if (policy.view == View::host) return {"/"};
@@ -102,15 +96,32 @@ std::string new_session() {
   return session;
 }
 
-Result<Prepared> prepare(Policy policy) {
+Result<Draft> begin_prepare(Policy policy) {
   HostFacts host = TRY(host::probe(host::Depth::quick));
   TRY(complete(policy, host));
+  return Draft{std::move(policy), std::move(host)};
+}
+
+bool wants_group(const Draft& draft) {
+  const Limits& limits = draft.policy.limits;
+  return limits.memory || limits.milli_cpus || (limits.pids && draft.host.uid == 0) ||
+         (limits.pids && limits.pids != Limits{}.pids);
+}
+
+Result<Prepared> prepare(Policy policy) {
+  Draft draft = TRY(begin_prepare(std::move(policy)));
+  return finish_prepare(std::move(draft));
+}
+
+Result<Prepared> finish_prepare(Draft draft) {
+  const Policy& policy = draft.policy;
+  HostFacts& host = draft.host;
   TRY(host::inspect_mounts(host));
   host::inspect(host, plan::wanted_paths(policy, host));
   host::inspect(host, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
   TRY(look_at_proc(policy, host));
-  if (wants_group(policy, host)) host::inspect_cgroups(host);
+  if (wants_group(draft)) host::inspect_cgroups(host);
   const std::vector<WorkspaceFacts> looks = TRY(look_through(policy, host));
   host.workspace = merged(looks);
   host::inspect(host, host.workspace.outside_git);

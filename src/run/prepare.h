@@ -16,7 +16,20 @@ struct Prepared {
   Path quarantine{};                     // where guarded files of this session go
 };
 
-// Completes the policy (session, workspace, absolute paths, the built-in secrets), looks at this
+// What is known before the file system is looked at.
+struct Draft {
+  Policy policy{};
+  HostFacts host{};
+};
+
+// Completes the policy (session, workspace, absolute paths, the built-in secrets).
+Result<Draft> begin_prepare(Policy policy);
+// Whether the limits ask for a control group, which must exist before the child does.
+bool wants_group(const Draft& draft);
+// Looks at this machine and compiles.
+Result<Prepared> finish_prepare(Draft draft);
+
+// Both. Completes the policy (session, workspace, absolute paths, the built-in secrets), looks at this
 // machine and compiles.
 Result<Prepared> prepare(Policy policy);
 

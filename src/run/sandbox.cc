@@ -78,17 +78,15 @@ Result<HostFacts> probe() { return host::probe(host::Depth::full); }
 
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio) {
   if (command.arguments.empty()) return invalid("spawn", "there is no command to run");
-  run::Prepared prepared = TRY(run::prepare(policy));
-  auto state = TRY(run::start(std::move(prepared), &command, {.stdio = stdio}));
+  auto state = TRY(run::start(policy, &command, {.stdio = stdio}));
   return Sandbox(std::move(state));
 }
 
 Result<ExecOutput> exec(const Policy& policy, const Command& command,
                         std::optional<std::chrono::milliseconds> timeout) {
   if (command.arguments.empty()) return invalid("exec", "there is no command to run");
-  run::Prepared prepared = TRY(run::prepare(policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
-  auto state = TRY(run::start(std::move(prepared), &command, {.stdio = pipes.stdio()}));
+  auto state = TRY(run::start(policy, &command, {.stdio = pipes.stdio()}));
   Sandbox::State& running = *state;
   const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
   return run::capture(running, std::move(pipes), timeout);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "plan/compile.h"
 #include "run/quarantine.h"
 #include "sys/message.h"
 
@@ -108,32 +109,54 @@ int remaining(const Deadline& deadline) {
   return left.count() <= 0 ? 0 : static_cast<int>(std::min<std::int64_t>(left.count(), 1 << 30));
 }
 
-Result<std::unique_ptr<Sandbox::State>> start(Prepared prepared, const Command* command,
+namespace {
+
+// With a group the janitor comes first: there must be no moment in which a group exists and nobody
+// would remove it. And the group comes before the child, which is cloned into it.
+Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& early,
+                            const Command* command, const LaunchOptions& options) {
+  state.prepared = TRY(finish_prepare(std::move(draft)));
+  const Plan& plan = state.prepared.plan;
+  state.janitor = TRY(Janitor::start(cleanup_for(state.prepared)));
+  state.group = TRY(with_context("making the control group", Group::make(plan.group)));
+  Launch launch = TRY(Launch::begin(early, options, state.group));
+  state.launched = TRY(std::move(launch).complete(plan, command));
+  state.janitor.watch(state.launched.pidfd.get());
+  return {};
+}
+
+// Without one the child makes its namespaces while we plan, and the janitor is forked while the
+// child builds its view.
+Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early,
+                           const Command* command, const LaunchOptions& options) {
+  Launch launch = TRY(Launch::begin(early, options, state.group));
+  state.prepared = TRY(finish_prepare(std::move(draft)));
+  const Plan& plan = state.prepared.plan;
+  state.launched = TRY(std::move(launch).complete(plan, command));
+  if (plan.guards.roots.empty()) return {};
+  Result<Janitor> janitor =
+      Janitor::start(cleanup_for(state.prepared), state.launched.pidfd.get());
+  if (!janitor) {
+    kill_all(state);
+    wait_for_end(state.launched.pidfd.get());
+    return std::unexpected(std::move(janitor).error());
+  }
+  state.janitor = std::move(*janitor);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options) {
   auto state = std::make_unique<Sandbox::State>();
-  state->prepared = std::move(prepared);
-  const Plan& plan = state->prepared.plan;
-  const bool has_group = !plan.group.limits.empty();
-  const bool needs_janitor = has_group || !plan.guards.roots.empty();
   state->started = std::chrono::steady_clock::now();
-  // With a group the janitor comes first: there must be no moment in which a group exists and
-  // nobody would remove it. Otherwise it is forked while the child sets itself up.
-  if (has_group) {
-    state->janitor = TRY(Janitor::start(cleanup_for(state->prepared)));
-    state->group = TRY(with_context("making the control group", Group::make(plan.group)));
-  }
-  state->launched = TRY(launch(plan, command, options, state->group));
-  if (needs_janitor && !has_group) {
-    Result<Janitor> janitor =
-        Janitor::start(cleanup_for(state->prepared), state->launched.pidfd.get());
-    if (!janitor) {
-      kill_all(*state);
-      wait_for_end(state->launched.pidfd.get());
-      return std::unexpected(std::move(janitor).error());
-    }
-    state->janitor = std::move(*janitor);
-  }
-  if (has_group) state->janitor.watch(state->launched.pidfd.get());
+  Draft draft = TRY(begin_prepare(policy));
+  const Plan early = TRY(plan::begin(draft.policy, draft.host));
+  if (wants_group(draft))
+    TRY(start_in_group(*state, std::move(draft), early, command, options));
+  else
+    TRY(start_at_once(*state, std::move(draft), early, command, options));
   return state;
 }
 
@@ -162,7 +185,10 @@ void kill_all(Sandbox::State& state) {
 }
 
 Result<ExecOutput> finish(Sandbox::State& state, Ending ending) {
-  wait_for_end(state.launched.pidfd.get());
+  // When the command was the last to run inside, nothing can change the workspace any more: what
+  // is left of init's end (its mounts go) may take its time while we look.
+  const bool alone = ending == Ending::by_itself && state.ended && state.ended->alone == 1;
+  if (!alone) wait_for_end(state.launched.pidfd.get());
   // What init said last may still be unread.
   for (pollfd watched{state.launched.control.get(), POLLIN, 0};
        ::poll(&watched, 1, 0) > 0 && read_report(state);) {
@@ -177,6 +203,7 @@ Result<ExecOutput> finish(Sandbox::State& state, Ending ending) {
   set_outcome(output, state, ending);
   set_usage(output, state);
   take_away(output, state);
+  if (alone) wait_for_end(state.launched.pidfd.get());
   state.group.remove();
   state.janitor.dismiss();
   return output;

@@ -38,7 +38,7 @@ Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout);
 int remaining(const Deadline& deadline);
 
 // Prepares and launches. With `command` null the sandbox waits for one (pool).
-Result<std::unique_ptr<Sandbox::State>> start(Prepared prepared, const Command* command,
+Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
 
 // Reads one report. False when the socket is at its end.
