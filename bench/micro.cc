@@ -37,7 +37,7 @@ Planned planned(const Path& workspace, View view) {
               .host = must(host::probe(host::Depth::quick))};
   all.policy.rules = policy::secret_rules(all.host.home);
   if (!host::inspect_mounts(all.host)) std::exit(1);
-  host::inspect_sockets(all.host);
+  host::inspect_sockets(all.host, std::vector<Path>{workspace});
   host::inspect(all.host, plan::wanted_paths(all.policy, all.host));
   host::inspect(all.host, plan::wanted_aliases(all.policy, all.host));
   host::inspect_cgroups(all.host);
@@ -80,7 +80,10 @@ void freeze_plan(benchmark::State& state) {
   const Scratch scratch = must(Scratch::make());
   const Planned all = planned(scratch.path(), View::minimal);
   const Plan plan = must(plan::compile(all.policy, all.host));
-  for (auto _ : state) benchmark::DoNotOptimize(run::freeze(plan, {}));
+  for (auto _ : state) {
+    run::Region region = must(run::Region::make());
+    benchmark::DoNotOptimize(must(run::freeze(plan, {}, region)));
+  }
 }
 
 // All of the above as a start does it.

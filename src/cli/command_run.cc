@@ -43,8 +43,8 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
-  auto state = TRY(run::start(policy, &command,
-                              {.stdio = stdio, .parent_death = run::ParentDeath::signalled}));
+  auto state = TRY(
+      run::start(policy, &command, {.stdio = stdio, .parent_death = run::ParentDeath::signalled}));
   return run::accompany_captured(*state, std::move(pipes), std::nullopt);
 }
 
@@ -82,8 +82,8 @@ Result<int> command_run(Arguments arguments) {
   // Nothing of the same user may attach to us and read what we hold, not even a process that got out.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const Command command{.arguments = options.command};
-  const ExecOutput output = TRY(options.json ? run_captured(policy, command)
-                                             : run_attended(policy, command, options));
+  const ExecOutput output =
+      TRY(options.json ? run_captured(policy, command) : run_attended(policy, command, options));
   if (options.json) print(exec_json(output, policy.session));
   else report(output, options);
   return output.exit_code;

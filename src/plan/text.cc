@@ -30,7 +30,9 @@ struct Sentence {
   std::string operator()(const OffsetClocks& clocks) const {
     return "offset the monotonic and boot clocks by " + std::to_string(clocks.seconds) + " s";
   }
-  std::string operator()(const RaiseLoopback&) const { return "make a network of its own with only a loopback interface"; }
+  std::string operator()(const RaiseLoopback&) const {
+    return "make a network of its own with only a loopback interface";
+  }
   std::string operator()(const SetHostname& hostname) const {
     return "set the hostname " + quoted(hostname.name);
   }

@@ -180,8 +180,8 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
 Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   auto* program = static_cast<child::Program*>(region_.allocate(sizeof(child::Program)));
   if (program == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
-  const std::span<const child::Instruction> instructions = TRY(
-      freeze(plan, {.terminal = options_.terminal, .first_step = early_steps_}, region_));
+  const std::span<const child::Instruction> instructions =
+      TRY(freeze(plan, {.terminal = options_.terminal, .first_step = early_steps_}, region_));
   *program = child::Program{};
   program->instructions = instructions.data();
   program->count = static_cast<std::uint32_t>(instructions.size());
@@ -203,8 +203,8 @@ Launch::~Launch() {
   if (!launched_.pidfd.valid()) return;
   ::syscall(SYS_pidfd_send_signal, launched_.pidfd.get(), SIGKILL, nullptr, 0);
   siginfo_t information{};
-  while (::waitid(static_cast<idtype_t>(3 /* P_PIDFD */),
-                  static_cast<id_t>(launched_.pidfd.get()), &information, WEXITED | __WALL) < 0 &&
+  while (::waitid(static_cast<idtype_t>(3 /* P_PIDFD */), static_cast<id_t>(launched_.pidfd.get()),
+                  &information, WEXITED | __WALL) < 0 &&
          errno == EINTR) {
   }
 }

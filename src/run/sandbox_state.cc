@@ -134,8 +134,7 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
   const Plan& plan = state.prepared.plan;
   state.launched = TRY(std::move(launch).complete(plan, command));
   if (plan.guards.roots.empty()) return {};
-  Result<Janitor> janitor =
-      Janitor::start(cleanup_for(state.prepared), state.launched.pidfd.get());
+  Result<Janitor> janitor = Janitor::start(cleanup_for(state.prepared), state.launched.pidfd.get());
   if (!janitor) {
     kill_all(state);
     wait_for_end(state.launched.pidfd.get());
@@ -153,10 +152,8 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   state->started = std::chrono::steady_clock::now();
   Draft draft = TRY(begin_prepare(policy));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
-  if (wants_group(draft))
-    TRY(start_in_group(*state, std::move(draft), early, command, options));
-  else
-    TRY(start_at_once(*state, std::move(draft), early, command, options));
+  if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, options));
+  else TRY(start_at_once(*state, std::move(draft), early, command, options));
   return state;
 }
 

@@ -114,11 +114,7 @@ class Relay {
   Result<ExecOutput> run() {
     state_.on_stop = [this](int) { stop(); };
     while (!dead_) TRY(step());
-    // What the dying sandbox still wrote.
-    if (state_.terminal.valid()) {
-      ::fcntl(state_.terminal.get(), F_SETFL, O_NONBLOCK);
-      while (out_.fill(state_.terminal.get()) && !out_.waiting.empty()) out_.empty(STDOUT_FILENO);
-    }
+    drain();
     terminal_.leave();
     return finish(state_, ending_);
   }
@@ -152,6 +148,21 @@ class Relay {
     if (watched[5].revents != 0) out_.empty(STDOUT_FILENO);
     dead_ = watched[0].revents != 0;
     return {};
+  }
+
+  // What the dying sandbox still wrote, and what we had read of it already.
+  void drain() {
+    if (state_.terminal.valid()) {
+      ::fcntl(state_.terminal.get(), F_SETFL, O_NONBLOCK);
+      std::size_t before = 0;
+      do before = out_.waiting.size();
+      while (out_.fill(state_.terminal.get()) && out_.waiting.size() > before);
+    }
+    while (!out_.waiting.empty()) {
+      pollfd writable{STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&writable, 1, -1);
+      out_.empty(STDOUT_FILENO);
+    }
   }
 
   // Our input is no terminal and at its end: inside, the end of a terminal's input is typed.

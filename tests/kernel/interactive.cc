@@ -97,6 +97,9 @@ KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
   Screen screen(coop_run(workspace, shell("echo ready; cat; echo over")), workspace.options());
   ASSERT_TRUE(screen.shows("ready"));
   EXPECT_TRUE(screen.becomes(false));  // raw while it runs
+  // Only once cat answers: a shell that is just starting it (with vfork) cannot be stopped.
+  screen.type("first\n");
+  EXPECT_TRUE(screen.shows("first\r\nfirst")) << screen.seen();
   screen.type("\x1a");
   ASSERT_TRUE(screen.stopped()) << screen.seen();
   EXPECT_TRUE(screen.cooked());  // the caller's shell has its terminal back

@@ -1,5 +1,6 @@
 #include "support/files.h"
 
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -88,8 +89,14 @@ void copy_program(const std::string& source, const std::string& target) {
 }
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char buffer[65536];
+  // An error ends it too: a file of /proc goes with its process.
+  for (ssize_t size; (size = ::read(fd, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(size));
+  if (fd >= 0) ::close(fd);
+  return text;
 }
 
 bool exists(const std::string& path) {

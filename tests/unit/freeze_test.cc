@@ -23,6 +23,18 @@ Plan plan_of(std::vector<Action> actions) {
   return plan;
 }
 
+// A frozen plan with the memory it lies in.
+struct Frozen {
+  Region region;
+  std::span<const child::Instruction> instructions;
+};
+
+Frozen frozen_of(const Plan& plan, const FreezeOptions& options) {
+  Frozen frozen{*Region::make(), {}};
+  frozen.instructions = *freeze(plan, options, frozen.region);
+  return frozen;
+}
+
 std::vector<Operation> operations(const Frozen& frozen) {
   std::vector<Operation> result;
   for (const Instruction& instruction : frozen.instructions)
@@ -34,7 +46,7 @@ std::string text(const char* pointer) { return pointer == nullptr ? "(none)" : p
 
 TEST(FreezeTest, EveryInstructionKnowsItsStep) {
   const Plan plan = plan_of({MapIds{1000, 100, 0, 0}, SetHostname{"box"}, RootTmpfs{}});
-  const Frozen frozen = freeze(plan, {});
+  const Frozen frozen = frozen_of(plan, {});
   EXPECT_EQ(operations(frozen),
             (std::vector{Operation::set_dumpable, Operation::write_file, Operation::write_file,
                          Operation::write_file, Operation::set_dumpable, Operation::set_hostname,
@@ -50,7 +62,7 @@ TEST(FreezeTest, EveryInstructionKnowsItsStep) {
 
 TEST(FreezeTest, MountAttributesAreTightUnlessAsked) {
   const auto bits = [](const MountFlags& flags) {
-    return freeze(plan_of({BindMount{"/a", "/b", flags}}), {}).instructions.at(0).first;
+    return frozen_of(plan_of({BindMount{"/a", "/b", flags}}), {}).instructions[0].first;
   };
   EXPECT_EQ(bits({}), std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY});
   EXPECT_EQ(bits({.access = Access::read_write}),
@@ -60,7 +72,8 @@ TEST(FreezeTest, MountAttributesAreTightUnlessAsked) {
 }
 
 TEST(FreezeTest, PathsInsideAreRelativeToTheNewRoot) {
-  const Frozen frozen = freeze(plan_of({BindMount{"/host/a", "/b/c"}, Seal{"/"}, Seal{"/b"}}), {});
+  const Frozen frozen =
+      frozen_of(plan_of({BindMount{"/host/a", "/b/c"}, Seal{"/"}, Seal{"/b"}}), {});
   EXPECT_EQ(text(frozen.instructions[0].path), "/host/a");
   EXPECT_EQ(text(frozen.instructions[0].text), "b/c");
   EXPECT_EQ(text(frozen.instructions[1].path), ".");
@@ -68,8 +81,8 @@ TEST(FreezeTest, PathsInsideAreRelativeToTheNewRoot) {
 }
 
 TEST(FreezeTest, TmpfsIsLimitedInBytesAndFiles) {
-  const Frozen frozen =
-      freeze(plan_of({TmpfsMount{.target = "/t", .size = 4096, .inodes = 8, .mode = 01777}}), {});
+  const Frozen frozen = frozen_of(
+      plan_of({TmpfsMount{.target = "/t", .size = 4096, .inodes = 8, .mode = 01777}}), {});
   const Instruction& mount = frozen.instructions[0];
   EXPECT_EQ(text(mount.text), "tmpfs");
   const std::string_view expected("size=4096\0nr_inodes=8\0mode=1777\0", 32);
@@ -79,15 +92,15 @@ TEST(FreezeTest, TmpfsIsLimitedInBytesAndFiles) {
 
 TEST(FreezeTest, MasksAreStagedOnceAndOnlyWhenSomethingIsHidden) {
   const Frozen with =
-      freeze(plan_of({RootHost{}, HideMount{"/a"}, HideMount{"/b", PathKind::file}}), {});
+      frozen_of(plan_of({RootHost{}, HideMount{"/a"}, HideMount{"/b", PathKind::file}}), {});
   EXPECT_EQ(operations(with), (std::vector{Operation::root_host, Operation::stage_masks,
                                            Operation::hide_directory, Operation::hide_file}));
-  EXPECT_EQ(operations(freeze(plan_of({RootHost{}}), {})), std::vector{Operation::root_host});
+  EXPECT_EQ(operations(frozen_of(plan_of({RootHost{}}), {})), std::vector{Operation::root_host});
 }
 
 TEST(FreezeTest, ATerminalIsOpenedInTheNewRootAndGroupsAreAwaitedFirst) {
-  const Frozen frozen = freeze(plan_of({EnterRoot{}, DropCapabilities{}}),
-                               {.terminal = TerminalSize{50, 132}, .await_groups = true});
+  const Frozen frozen = frozen_of(plan_of({EnterRoot{}, DropCapabilities{}}),
+                                  {.terminal = TerminalSize{50, 132}, .await_groups = true});
   EXPECT_EQ(operations(frozen),
             (std::vector{Operation::await_parent, Operation::enter_root, Operation::open_terminal,
                          Operation::drop_capabilities}));
@@ -99,7 +112,7 @@ TEST(FreezeTest, LandlockAttributeHasTheSizeItsAbiKnows) {
   for (const auto& [abi, size] :
        {std::pair{2, 8u}, {3, 8u}, {4, 16u}, {5, 16u}, {6, 24u}, {7, 24u}}) {
     const Frozen frozen =
-        freeze(plan_of({RestrictLandlock{.abi = abi, .handled = 5, .rules = {{"/x", 4}}}}), {});
+        frozen_of(plan_of({RestrictLandlock{.abi = abi, .handled = 5, .rules = {{"/x", 4}}}}), {});
     EXPECT_EQ(operations(frozen),
               (std::vector{Operation::landlock_create, Operation::landlock_allow,
                            Operation::landlock_restrict}));
@@ -109,10 +122,10 @@ TEST(FreezeTest, LandlockAttributeHasTheSizeItsAbiKnows) {
 }
 
 TEST(FreezeTest, AnUnknownFilterIsAnEmptyOneWhichTheKernelRefuses) {
-  const Frozen unknown = freeze(plan_of({InstallSeccomp{"no such profile"}}), {});
+  const Frozen unknown = frozen_of(plan_of({InstallSeccomp{"no such profile"}}), {});
   EXPECT_EQ(unknown.instructions[0].data, nullptr);
   EXPECT_EQ(unknown.instructions[0].first, 0u);
-  const Frozen known = freeze(plan_of({InstallSeccomp{"default"}}), {});
+  const Frozen known = frozen_of(plan_of({InstallSeccomp{"default"}}), {});
   EXPECT_EQ(known.instructions[0].first, seccomp::find("default")->program.size());
 }
 
@@ -124,7 +137,7 @@ TEST(FreezeTest, EveryPlanBecomesOneListWithEveryStepInIt) {
     policy.rules = {plan::rule(RuleKind::hide, "/home/ann/.ssh")};
     policy.time_offset = 5;
     const Plan plan = plan::must_compile(policy, host);
-    const Frozen frozen = freeze(plan, {});
+    const Frozen frozen = frozen_of(plan, {});
     std::size_t step = 0;
     for (const Instruction& instruction : frozen.instructions) {
       EXPECT_TRUE(instruction.step == step || instruction.step == step + 1) << instruction.step;
@@ -158,6 +171,24 @@ TEST(InvocationTest, TheCommandsOwnWishesComeLast) {
   EXPECT_EQ(found.environment,
             (std::vector<std::string>{"A=1", "HOME=/work", "PATH=/opt", "PWD=/tmp"}));
   EXPECT_EQ(found.directory, "/tmp");
+}
+
+TEST(FreezeTest, TheSecondPartKeepsTheNumbersOfThePlan) {
+  const Plan plan = plan_of({SetHostname{"box"}, RootTmpfs{}, EnterRoot{}});
+  const Frozen rest = frozen_of(plan, {.first_step = 1});
+  EXPECT_EQ(operations(rest), (std::vector{Operation::root_tmpfs, Operation::enter_root}));
+  EXPECT_EQ(rest.instructions[0].step, 1);
+  EXPECT_EQ(rest.instructions[1].step, 2);
+}
+
+TEST(RegionTest, ACommandLargerThanExecveTakesIsAnErrorAndNoOverflow) {
+  Region region = *Region::make();
+  const std::string large(std::size_t{12} << 20, 'x');
+  EXPECT_TRUE(freeze_list({large}, region).has_value());
+  const Result<const char* const*> second = freeze_list({large}, region);
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().errno_value, E2BIG);
+  EXPECT_TRUE(freeze_list({"small"}, region).has_value());  // what is left still serves
 }
 
 }  // namespace
