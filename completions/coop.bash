@@ -1,0 +1,31 @@
+# bash completion for coop; made by `coop completion bash`
+_coop() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index
+  for ((index = 1; index < COMP_CWORD; ++index)); do
+    if [[ ${COMP_WORDS[index]} == -- ]]; then
+      if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- "$current"));
+      else COMPREPLY=($(compgen -f -- "$current")); fi
+      return
+    fi
+  done
+  case $previous in
+    coop) COMPREPLY=($(compgen -W 'run plan status completion man --help --version' -- "$current")); return ;;
+    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$current")); return ;;
+    status) COMPREPLY=($(compgen -W '--json --help' -- "$current")); return ;;
+    --workspace) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --view) COMPREPLY=($(compgen -W 'minimal host' -- "$current")); return ;;
+    --rw) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --ro) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --hide) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --overlay) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --tmpfs) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --cache) COMPREPLY=($(compgen -W 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn' -- "$current")); return ;;
+    --allow-guarded) COMPREPLY=($(compgen -W '.circleci .claude/settings.json .claude/settings.local.json .coop .cursor .envrc .git .git/config .git/config.worktree .git/hooks .git/info/attributes .github/workflows .gitlab-ci.yml .husky .idea .mcp.json .pre-commit-config.yaml .travis.yml .vscode Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml' -- "$current")); return ;;
+    --network) COMPREPLY=($(compgen -W 'none host' -- "$current")); return ;;
+    --unsafe) COMPREPLY=($(compgen -W 'host_network' -- "$current")); return ;;
+    --require) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
+    --best-effort) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
+  esac
+  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --hostname --network --unsafe --time-offset --debug --no-debug --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --tty --no-tty --json --why --help --' -- "$current"))
+}
+complete -o filenames -F _coop coop
