@@ -45,7 +45,9 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
   stdio.input = STDIN_FILENO;
   auto state = TRY(
       run::start(policy, &command, {.stdio = stdio, .parent_death = run::ParentDeath::signalled}));
-  return run::accompany_captured(*state, std::move(pipes), std::nullopt);
+  Result<ExecOutput> output = run::accompany_captured(*state, std::move(pipes), std::nullopt);
+  run::release(*state);
+  return output;
 }
 
 Result<ExecOutput> run_attended(const Policy& policy, const Command& command,

@@ -69,9 +69,9 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
                        {state.launched.control.get(), POLLIN, 0},
                        {state.launched.pidfd.get(), POLLIN, 0},
                        {extra.fd, POLLIN, 0}};
-  // Until both streams are at their end and init is dead. Once init is dead nobody inside holds
-  // the streams; if someone outside does (they were passed on), we do not wait for that.
-  while (watched[3].fd >= 0) {
+  // Until nothing inside runs any more. Then nobody inside holds the streams; if someone outside
+  // does (they were passed on), we do not wait for that.
+  while (watched[3].fd >= 0 && !(ending == Ending::by_itself && is_alone(state))) {
     const int count = ::poll(watched, 5, ending == Ending::by_itself ? remaining(deadline) : -1);
     if (count < 0 && errno != EINTR) return system_error("poll");
     if (count == 0) {
@@ -89,7 +89,7 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
   for (auto& [stream, text] : {std::pair{&watched[0], &output}, std::pair{&watched[1], &error}})
     while (stream->fd >= 0 && ::poll(stream, 1, 0) > 0 && drain(stream->fd, *text)) {
     }
-  ExecOutput done = TRY(finish(state, ending));
+  ExecOutput done = TRY(conclude(state, ending));
   done.standard_output = std::move(output).take();
   done.standard_error = std::move(error).take();
   return done;

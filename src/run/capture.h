@@ -33,7 +33,7 @@ struct CapturePipes {
   Stdio stdio() const { return {-1, output.write.get(), error.write.get()}; }
 };
 
-// Takes the pipes' reading ends; the writing ends are closed here, so that their end shows.
+// Concludes; the caller releases. Takes the pipes' reading ends; the writing ends are closed here, so that their end shows.
 // `extra`, when its descriptor is valid, is watched too, and told when it is readable.
 struct Watched {
   int fd = -1;

@@ -8,6 +8,8 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "coop/sandbox.h"
 #include "run/capture.h"
@@ -68,8 +70,8 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
   const int descriptors[4] = {memory.get(), or_null(stdio.input), or_null(stdio.output),
                               or_null(stdio.error)};
   state.started = std::chrono::steady_clock::now();
-  return send_message(state.launched.request.get(), &block.request, sizeof block.request,
-                      descriptors);
+  TRY(send_message(state.launched.request.get(), &block.request, sizeof block.request, descriptors));
+  return watch_over(state);  // while the command starts
 }
 
 }  // namespace
@@ -82,6 +84,7 @@ struct Pool::State {
   std::mutex mutex{};
   std::condition_variable changed{};
   std::deque<std::unique_ptr<Sandbox::State>> ready{};
+  std::vector<Sandbox> retired{};  // done; what is left of them is collected in the background
   std::optional<Error> broken{};  // the last refill failed so
   std::atomic<bool> stopping = false;
   std::thread refiller{};
@@ -105,9 +108,16 @@ struct Pool::State {
   void refill() {
     std::unique_lock lock(mutex);
     while (!stopping) {
-      changed.wait(lock, [&] { return stopping || ready.size() < size; });
+      changed.wait(lock, [&] { return stopping || ready.size() < size || !retired.empty(); });
       if (stopping) return;
+      std::vector<Sandbox> done = std::exchange(retired, {});
+      const bool wanted = ready.size() < size;
       lock.unlock();
+      done.clear();
+      if (!wanted) {
+        lock.lock();
+        continue;
+      }
       auto made = make();
       lock.lock();
       if (made) {
@@ -120,6 +130,14 @@ struct Pool::State {
       }
       changed.notify_all();
     }
+  }
+
+  void retire(Sandbox sandbox) {
+    {
+      const std::lock_guard lock(mutex);
+      retired.push_back(std::move(sandbox));
+    }
+    changed.notify_all();
   }
 
   Result<std::unique_ptr<Sandbox::State>> take() {
@@ -164,9 +182,11 @@ Result<ExecOutput> Pool::exec(const Command& command,
   if (command.arguments.empty()) return invalid("exec", "there is no command to run");
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(state_->take());
-  const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
+  Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
   TRY(run::hand_over(*sandbox.state_, command, pipes.stdio()));
-  return run::capture(*sandbox.state_, std::move(pipes), timeout);
+  Result<ExecOutput> output = run::capture(*sandbox.state_, std::move(pipes), timeout);
+  state_->retire(std::move(sandbox));
+  return output;
 }
 
 std::size_t Pool::ready() const {

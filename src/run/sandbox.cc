@@ -34,7 +34,11 @@ Sandbox& Sandbox::operator=(Sandbox&& other) noexcept {
 }
 
 Sandbox::~Sandbox() {
-  if (!state_ || state_->finished) return;
+  if (!state_) return;
+  if (state_->concluded) {
+    run::release(*state_);
+    return;
+  }
   run::kill_all(*state_);
   // Nobody is left to hear of an error; the quarantine and the group are taken care of all the same.
   [[maybe_unused]] const Result<ExecOutput> ignored = run::finish(*state_, run::Ending::by_itself);
@@ -54,7 +58,7 @@ Result<void> Sandbox::kill() {
 }
 
 Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeout) {
-  if (state_->finished) return invalid("wait", "this sandbox has been waited for already");
+  if (state_->concluded) return invalid("wait", "this sandbox has been waited for already");
   const run::Deadline deadline =
       run::deadline_after(timeout ? timeout : state_->prepared.plan.limits.timeout);
   run::Ending ending = run::Ending::by_itself;

@@ -109,6 +109,12 @@ int remaining(const Deadline& deadline) {
   return left.count() <= 0 ? 0 : static_cast<int>(std::min<std::int64_t>(left.count(), 1 << 30));
 }
 
+Result<void> watch_over(Sandbox::State& state) {
+  if (state.prepared.plan.guards.roots.empty() || state.group.exists()) return {};
+  state.janitor = TRY(Janitor::start(cleanup_for(state.prepared), state.launched.pidfd.get()));
+  return {};
+}
+
 namespace {
 
 // With a group the janitor comes first: there must be no moment in which a group exists and nobody
@@ -133,15 +139,14 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
   state.launched = TRY(std::move(launch).complete(plan, command));
-  if (plan.guards.roots.empty()) return {};
-  Result<Janitor> janitor = Janitor::start(cleanup_for(state.prepared), state.launched.pidfd.get());
-  if (!janitor) {
+  // A prepared sandbox changes nothing while it waits; its janitor comes with its command.
+  if (options.prepared) return {};
+  Result<void> watched = watch_over(state);
+  if (!watched) {
     kill_all(state);
     wait_for_end(state.launched.pidfd.get());
-    return std::unexpected(std::move(janitor).error());
   }
-  state.janitor = std::move(*janitor);
-  return {};
+  return watched;
 }
 
 }  // namespace
@@ -181,28 +186,46 @@ void kill_all(Sandbox::State& state) {
   ::syscall(SYS_pidfd_send_signal, state.launched.pidfd.get(), SIGKILL, nullptr, 0);
 }
 
-Result<ExecOutput> finish(Sandbox::State& state, Ending ending) {
+bool is_alone(const Sandbox::State& state) { return state.ended && state.ended->alone == 1; }
+
+namespace {
+
+void reap(Sandbox::State& state) {
+  if (!state.reaped) wait_for_end(state.launched.pidfd.get());
+  state.reaped = true;
+}
+
+}  // namespace
+
+Result<ExecOutput> conclude(Sandbox::State& state, Ending ending) {
   // When the command was the last to run inside, nothing can change the workspace any more: what
   // is left of init's end (its mounts go) may take its time while we look.
-  const bool alone = ending == Ending::by_itself && state.ended && state.ended->alone == 1;
-  if (!alone) wait_for_end(state.launched.pidfd.get());
+  if (ending == Ending::timed_out || !is_alone(state)) reap(state);
   // What init said last may still be unread.
   for (pollfd watched{state.launched.control.get(), POLLIN, 0};
        ::poll(&watched, 1, 0) > 0 && read_report(state);) {
   }
-  state.finished = true;
-  if (state.failed) {
-    state.janitor.dismiss();
-    return std::unexpected(setup_error(state.prepared.plan, *state.failed));
-  }
+  state.concluded = true;
+  if (state.failed) return std::unexpected(setup_error(state.prepared.plan, *state.failed));
   ExecOutput output;
   output.notes = state.prepared.plan.notes;
   set_outcome(output, state, ending);
   set_usage(output, state);
   take_away(output, state);
-  if (alone) wait_for_end(state.launched.pidfd.get());
+  return output;
+}
+
+void release(Sandbox::State& state) {
+  if (state.released) return;
+  reap(state);
   state.group.remove();
   state.janitor.dismiss();
+  state.released = true;
+}
+
+Result<ExecOutput> finish(Sandbox::State& state, Ending ending) {
+  Result<ExecOutput> output = conclude(state, ending);
+  release(state);
   return output;
 }
 

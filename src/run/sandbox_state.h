@@ -24,7 +24,9 @@ struct Sandbox::State {
   std::optional<child::Report> failed{};  // a setup step
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
-  bool finished = false;
+  bool concluded = false;  // the outcome is known
+  bool reaped = false;     // init is dead and collected
+  bool released = false;   // nothing of it is left
 };
 
 }  // namespace coop
@@ -41,6 +43,9 @@ int remaining(const Deadline& deadline);
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
 
+// True once the command has ended and was the last to run inside.
+bool is_alone(const Sandbox::State& state);
+
 // Reads one report. False when the socket is at its end.
 bool read_report(Sandbox::State& state);
 
@@ -49,7 +54,17 @@ void kill_all(Sandbox::State& state);
 
 enum class Ending { by_itself, timed_out };
 
-// After init is dead: reaps it, removes the group, quarantines, and tells the outcome.
+// Once nothing inside can run any more: quarantines, and tells the outcome. What is left of init may
+// still be on its way out.
+Result<ExecOutput> conclude(Sandbox::State& state, Ending ending);
+
+// Waits for the very end of init, removes the group and dismisses the janitor.
+void release(Sandbox::State& state);
+
+// Both.
 Result<ExecOutput> finish(Sandbox::State& state, Ending ending);
+
+// Starts the janitor of a sandbox without a group, now that a command runs in it.
+Result<void> watch_over(Sandbox::State& state);
 
 }  // namespace coop::run
