@@ -70,7 +70,8 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
   const int descriptors[4] = {memory.get(), or_null(stdio.input), or_null(stdio.output),
                               or_null(stdio.error)};
   state.started = std::chrono::steady_clock::now();
-  TRY(send_message(state.launched.request.get(), &block.request, sizeof block.request, descriptors));
+  TRY(send_message(state.launched.request.get(), &block.request, sizeof block.request,
+                   descriptors));
   return watch_over(state);  // while the command starts
 }
 
@@ -85,7 +86,7 @@ struct Pool::State {
   std::condition_variable changed{};
   std::deque<std::unique_ptr<Sandbox::State>> ready{};
   std::vector<Sandbox> retired{};  // done; what is left of them is collected in the background
-  std::optional<Error> broken{};  // the last refill failed so
+  std::optional<Error> broken{};   // the last refill failed so
   std::atomic<bool> stopping = false;
   std::thread refiller{};
 

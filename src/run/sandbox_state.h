@@ -24,9 +24,9 @@ struct Sandbox::State {
   std::optional<child::Report> failed{};  // a setup step
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
-  bool concluded = false;  // the outcome is known
-  bool reaped = false;     // init is dead and collected
-  bool released = false;   // nothing of it is left
+  bool concluded = false;              // the outcome is known
+  bool reaped = false;                 // init is dead and collected
+  bool released = false;               // nothing of it is left
 };
 
 }  // namespace coop
