@@ -26,6 +26,6 @@ _coop() {
     --require) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
     --best-effort) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
   esac
-  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --hostname --network --unsafe --time-offset --debug --no-debug --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --tty --no-tty --json --why --help --' -- "$current"))
+  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --network --unsafe --time-offset --debug --no-debug --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --tty --no-tty --json --why --help --' -- "$current"))
 }
 complete -o filenames -F _coop coop

@@ -16,6 +16,7 @@ complete -c coop -n '__fish_seen_subcommand_from run plan' -l as-self -d 'keep y
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l as-root -d 'be uid 0 inside; it gives no rights outside'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l env -x -d 'set a variable'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l pass-env -x -d 'pass a variable of yours on; most are not'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l unsafe-env -x -d 'allow --env or --pass-env of a variable that injects code, like LD_PRELOAD'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l hostname -x -d 'hostname inside (default: coop-<session>)'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l network -x -a 'none host' -d 'none: loopback only (default); host needs --unsafe host_network'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l unsafe -x -a 'host_network' -d 'confirm a dangerous grant by its name: host_network'

@@ -99,6 +99,7 @@ struct HostFacts {
   std::string user{};
   Path home{};
   Path working_directory{};
+  std::string now{};       // "2026-11-16T04:00:00Z"
   Path state_directory{};  // coop's own; never visible inside
   std::map<std::string, std::string> environment{};
 

@@ -64,6 +64,7 @@ struct Policy {
   std::optional<Path> directory{};            // working directory inside; default: the workspace
   std::map<std::string, std::string> set_environment{};
   std::vector<std::string> pass_environment{};
+  std::vector<std::string> unsafe_environment{};  // variables that inject code, allowed by name
   std::map<Mechanism, Need> needs{};
   Limits limits{};
 

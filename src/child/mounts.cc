@@ -265,11 +265,13 @@ int overlay(State& state, const Instruction& instruction) noexcept {
   return attach(tree.get(), upper.get());
 }
 
-int hide(State& state, const char* path, int mask) noexcept {
+int hide(State& state, const Instruction& instruction, int mask) noexcept {
+  constexpr int kErrnoNotFound = 2;  // ENOENT
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH));
+  if (target.failed() && target.error() == kErrnoNotFound && instruction.first == 1) return 0;
+  if (target.failed()) return target.error();
   const ScopedFd tree(clone_tree(mask));
   if (tree.failed()) return tree.error();
-  const ScopedFd target(open_inside(state, path, O_PATH));
-  if (target.failed()) return target.error();
   return attach(tree.get(), target.get());
 }
 
@@ -323,8 +325,8 @@ int apply_mount(State& state, const Instruction& instruction) noexcept {
     case Operation::remount: return remount(state, instruction);
     case Operation::mount_new: return mount_new(state, instruction);
     case Operation::overlay: return overlay(state, instruction);
-    case Operation::hide_directory: return hide(state, instruction.path, state.mask_directory);
-    case Operation::hide_file: return hide(state, instruction.path, state.mask_file);
+    case Operation::hide_directory: return hide(state, instruction, state.mask_directory);
+    case Operation::hide_file: return hide(state, instruction, state.mask_file);
     case Operation::seal: return seal(state, instruction.path);
     case Operation::enter_root: return enter_root(state);
     default: return 38;  // ENOSYS: not a mount operation

@@ -26,8 +26,8 @@ enum class Operation : std::uint8_t {
   remount,         // path inside, first: attributes to set
   mount_new,       // text: type, path: target inside, data: options, first: attributes
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
-  hide_directory,  // path inside
-  hide_file,       // path inside
+  hide_directory,  // path inside, first: 1 when it may have gone
+  hide_file,       // the same
   seal,            // path inside: that mount alone becomes read-only
   enter_root,
   // confinement
@@ -90,10 +90,12 @@ enum class Event : std::uint32_t {
   failed,       // step, error
   terminal,     // a descriptor comes along: the pty's master
   ready,        // prepared: every instruction is done, the workload waits
-  exec_failed,  // error
+  exec_failed,  // error; step: what failed, as Failing
   stopped,      // status: the signal
   exited,       // status: as from wait4; usage of everything waited for
 };
+
+enum class Failing : std::uint32_t { command, directory };
 
 struct Report {
   Event event{};

@@ -14,8 +14,10 @@ constexpr int kErrnoNotPermitted = 13;  // EACCES
 constexpr int kErrnoNotDirectory = 20;  // ENOTDIR
 constexpr int kErrnoProtocol = 71;      // EPROTO
 
-[[noreturn]] void fail(const State& state, int error) noexcept {
-  send_report(state.control, Report{.event = Event::exec_failed, .error = error});
+[[noreturn]] void fail(const State& state, int error, Failing what = Failing::command) noexcept {
+  send_report(state.control, Report{.event = Event::exec_failed,
+                                    .step = static_cast<std::uint32_t>(what),
+                                    .error = error});
   for (;;) raw::call(SYS_exit_group, 127);
 }
 
@@ -115,7 +117,7 @@ int receive(int request_socket, Workload& workload) noexcept {
   }
   if (workload.directory != nullptr)
     if (const long result = raw::call(SYS_chdir, workload.directory); result < 0)
-      fail(state, error_of(result));
+      fail(state, error_of(result), Failing::directory);
   raw::call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &program.signal_mask, nullptr,
             sizeof program.signal_mask);
   fail(state, execute(workload));

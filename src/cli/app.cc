@@ -58,6 +58,10 @@ void print(const std::string& text) {
   [[maybe_unused]] const Result<void> ignored = write_all(STDOUT_FILENO, text, "standard output");
 }
 
+Result<void> print_all(const std::string& text) {
+  return with_context("printing the result", write_all(STDOUT_FILENO, text, "standard output"));
+}
+
 void say(const std::string& text) {
   [[maybe_unused]] const Result<void> ignored =
       write_all(STDERR_FILENO, "coop: " + text + "\n", "standard error");

@@ -24,6 +24,8 @@ std::string help_text();
 std::string run_help_text(const char* command);
 
 void print(const std::string& text);
+// For output a program reads: an error when it could not be written.
+Result<void> print_all(const std::string& text);
 void print_error(const Error& error);
 // "coop: …" on standard error.
 void say(const std::string& text);

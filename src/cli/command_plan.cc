@@ -14,9 +14,9 @@ Result<int> command_plan(Arguments arguments) {
   }
   const Policy policy = TRY(policy_of(options));
   const run::Prepared prepared = TRY(run::prepare(policy));
-  print(options.json ? plan::to_json(prepared.plan)
-                     : plan::to_text(prepared.plan,
-                                     options.why ? plan::Detail::reasons : plan::Detail::steps));
+  TRY(print_all(options.json ? plan::to_json(prepared.plan)
+                             : plan::to_text(prepared.plan, options.why ? plan::Detail::reasons
+                                                                        : plan::Detail::steps)));
   return 0;
 }
 

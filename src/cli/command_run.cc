@@ -86,7 +86,7 @@ Result<int> command_run(Arguments arguments) {
   const Command command{.arguments = options.command};
   const ExecOutput output =
       TRY(options.json ? run_captured(policy, command) : run_attended(policy, command, options));
-  if (options.json) print(exec_json(output, policy.session));
+  if (options.json) TRY(print_all(exec_json(output, policy.session)));
   else report(output, options);
   return output.exit_code;
 }

@@ -21,7 +21,7 @@ Result<int> command_status(Arguments arguments) {
     }
   }
   const HostFacts facts = TRY(probe());
-  print(json ? status_json(facts) : status_text(facts));
+  TRY(print_all(json ? status_json(facts) : status_text(facts)));
   return host::can_sandbox(facts) ? 0 : 1;
 }
 

@@ -154,6 +154,12 @@ constexpr std::array kFlags{
            o.policy.pass_environment.emplace_back(v);
            return {};
          }},
+    Flag{"--unsafe-env", "", "NAME", kIdentity,
+         "allow --env or --pass-env of a variable that injects code, like LD_PRELOAD",
+         [](Options& o, Value v) -> Result<void> {
+           o.policy.unsafe_environment.emplace_back(v);
+           return {};
+         }},
     Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)",
          set_hostname},
     Flag{"--network", "", "none|host", kIdentity,
@@ -212,7 +218,7 @@ constexpr std::array kFlags{
            o.policy.limits.tmp_size = *size;
            return {};
          }},
-    Flag{"--open-files", "", "N", kLimits, "open descriptors of each process",
+    Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process",
          [](Options& o, Value v) {
            return positive("--open-files", o.policy.limits.open_files, parse_count(v));
          }},

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <ctime>
 #include <string_view>
 
 #include "base/path.h"
@@ -18,6 +19,16 @@ namespace {
 std::string_view variable(const HostFacts& facts, const char* name) {
   const auto found = facts.environment.find(name);
   return found == facts.environment.end() ? std::string_view{} : std::string_view(found->second);
+}
+
+std::string utc_now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  return std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0
+             ? std::string{}
+             : std::string(text.data());
 }
 
 Result<Path> working_directory() {
@@ -62,6 +73,7 @@ Result<void> read_surroundings(HostFacts& facts) {
   facts.gid = ::getegid();
   facts.environment = read_environment();
   facts.working_directory = TRY(working_directory());
+  facts.now = utc_now();
   read_user(facts);
 
   // The specification says that a relative $XDG_STATE_HOME is to be ignored.

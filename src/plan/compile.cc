@@ -9,6 +9,7 @@
 #include "plan/limits/limits.h"
 #include "plan/seccomp/profile.h"
 #include "policy/builtin.h"
+#include "policy/variables.h"
 
 namespace coop::plan {
 
@@ -16,6 +17,14 @@ namespace {
 
 void add(Plan& plan, Action action, std::string origin, std::string why) {
   plan.steps.push_back(Step{std::move(action), std::move(origin), std::move(why)});
+}
+
+Result<void> check_environment(const Policy& policy) {
+  for (const auto& [name, value] : policy.set_environment)
+    TRY(policy::check_variable(name, "--env", policy.unsafe_environment));
+  for (const std::string& name : policy.pass_environment)
+    TRY(policy::check_variable(name, "--pass-env", policy.unsafe_environment));
+  return {};
 }
 
 Result<void> check_host(const Policy& policy, const HostFacts& host) {
@@ -112,6 +121,7 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 
 Result<Plan> begin(const Policy& policy, const HostFacts& host) {
   TRY(check_host(policy, host));
+  TRY(check_environment(policy));
   Plan plan;
   plan.session = policy.session;
   add_namespaces(plan, policy, host);

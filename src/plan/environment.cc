@@ -10,10 +10,26 @@ namespace coop::plan {
 namespace {
 
 // Everything else stays outside: the caller's environment is full of keys.
-constexpr std::array<std::string_view, 16> kPassed{
-    "TERM", "COLORTERM",        "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "LANG",  "LANGUAGE",
-    "TZ",   "COLUMNS",          "LINES",    "EDITOR",      "VISUAL",   "PAGER", "LESS",
-    "CI",   "SOURCE_DATE_EPOCH"};
+constexpr std::array<std::string_view, 20> kPassed{"GIT_AUTHOR_NAME",
+                                                   "GIT_AUTHOR_EMAIL",
+                                                   "GIT_COMMITTER_NAME",
+                                                   "GIT_COMMITTER_EMAIL",
+                                                   "TERM",
+                                                   "COLORTERM",
+                                                   "NO_COLOR",
+                                                   "FORCE_COLOR",
+                                                   "CLICOLOR",
+                                                   "LANG",
+                                                   "LANGUAGE",
+                                                   "TZ",
+                                                   "COLUMNS",
+                                                   "LINES",
+                                                   "EDITOR",
+                                                   "VISUAL",
+                                                   "PAGER",
+                                                   "LESS",
+                                                   "CI",
+                                                   "SOURCE_DATE_EPOCH"};
 
 constexpr const char* kMinimalPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -39,6 +55,7 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
     result["SHELL"] = shell->second;
   result["COOP_SESSION"] = policy.session;
   result["COOP_WORKSPACE"] = workspace_target(policy);
+  if (!host.now.empty()) result["COOP_CREATED"] = host.now;
   for (const std::string& name : policy.pass_environment)
     if (const auto found = host.environment.find(name); found != host.environment.end())
       result[name] = found->second;

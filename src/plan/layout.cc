@@ -13,7 +13,7 @@ namespace {
 using Kind = Entry::Kind;
 
 // Shallow before deep, so that the more specific of two rules is mounted later and wins.
-std::vector<Entry> ordered(std::vector<Entry> entries) {
+std::vector<Entry> ordered(const std::vector<Entry>& entries) {
   std::map<Path, const Entry*> winners;
   for (const Entry& entry : entries) {
     const Entry*& winner = winners[entry.target];
@@ -163,8 +163,9 @@ class Layout {
     if (can_make_in(outer) && entry.target != "/proc") return {};
     TRY(make_mount_point(entry));
     if (entry.shape != PathKind::directory || !has_entries_below(entry)) {
-      add(HideMount{entry.target,
-                    entry.shape == PathKind::directory ? PathKind::directory : PathKind::file},
+      const bool directory = entry.shape == PathKind::directory;
+      add(HideMount{entry.target, directory ? PathKind::directory : PathKind::file,
+                    entry.if_missing},
           entry.origin, entry.why);
       return {};
     }

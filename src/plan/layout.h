@@ -33,8 +33,9 @@ struct Entry {
   std::uint64_t size = 0;
   std::uint64_t inodes = 0;
   std::uint32_t mode = 0755;
-  bool sealed = false;  // tmpfs: read-only once everything in it is made
-  int order = 0;        // among entries for the same target the highest wins
+  Missing if_missing = Missing::fail;  // hide: when it has gone since we looked
+  bool sealed = false;                 // tmpfs: read-only once everything in it is made
+  int order = 0;                       // among entries for the same target the highest wins
   std::string origin{};
   std::string why{};
 };

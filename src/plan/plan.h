@@ -90,6 +90,7 @@ struct TmpfsMount {
 struct HideMount {
   Path target;
   PathKind kind = PathKind::directory;
+  Missing if_missing = Missing::fail;  // when it has gone since we looked
   bool operator==(const HideMount&) const = default;
 };
 struct OverlayMount {  // writes go to a private tmpfs and vanish with the sandbox

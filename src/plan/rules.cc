@@ -76,18 +76,18 @@ Result<void> check_root(const PathRule& rule, const PathFact& fact) {
 
 // The kernel's own file systems are not files; /proc of the host shows everybody's processes. And
 // the cage is not changed from inside: coop's state and policies are nobody's to write.
-Result<void> check_special(const PathRule& rule, const PathFact& fact, const HostFacts& host) {
-  if (rule.kind == RuleKind::hide) return {};
-  const Path& path = fact.canonical;
+Result<void> check_special(std::string_view origin, const Path& path, RuleKind kind,
+                           const HostFacts& host) {
+  if (kind == RuleKind::hide) return {};
   const bool kernel = is_within(path, "/proc") || is_within(path, "/dev") ||
-                      (is_within(path, "/sys") && rule.kind != RuleKind::read_only);
+                      (is_within(path, "/sys") && kind != RuleKind::read_only);
   if (kernel)
-    return invalid(rule.origin, "\"" + printable(rule.path) + "\" belongs to the kernel",
+    return invalid(origin, "\"" + printable(path) + "\" belongs to the kernel",
                    "the sandbox has a /proc and a /dev of its own; of /sys, --ro is possible");
   const bool own = is_within(path, host.state_directory) || is_within(path, "/etc/coop") ||
                    (!host.home.empty() && is_within(path, join(host.home, ".config/coop")));
   if (own)
-    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is coop's own",
+    return invalid(origin, "\"" + printable(path) + "\" is coop's own",
                    "a sandbox never sees coop's state or policies");
   return {};
 }
@@ -123,6 +123,7 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
   if (policy.workspace == "/")
     return invalid("--workspace", "\"/\" is the whole machine",
                    "start coop in a project directory, or name one with --workspace");
+  TRY(check_special("--workspace", policy.workspace, RuleKind::read_write, host));
   entries.push_back(Entry{.kind = Entry::Kind::bind,
                           .target = workspace_target(policy),
                           .source = policy.workspace,
@@ -159,7 +160,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       }
       TRY(check_shape(rule, fact));
       TRY(check_root(rule, fact));
-      TRY(check_special(rule, fact, host));
+      TRY(check_special(rule.origin, fact.canonical, rule.kind, host));
       if (!hiding) {
         entries.push_back(entry_for(entries, policy, rule, fact, order));
         continue;
@@ -183,6 +184,7 @@ void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFa
           Entry{.kind = Entry::Kind::hide,
                 .target = place,
                 .shape = PathKind::socket,
+                .if_missing = Missing::skip,  // servers come and go
                 .order = 5,
                 .origin = "built-in sockets",
                 .why = "a server of the host listens on it; read-only does not stop connect()"});

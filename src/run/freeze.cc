@@ -168,7 +168,8 @@ class Freezer {
     stage_masks();
     emit({.operation =
               hide.kind == PathKind::directory ? Operation::hide_directory : Operation::hide_file,
-          .path = inside(hide.target)});
+          .path = inside(hide.target),
+          .first = hide.if_missing == Missing::skip ? 1U : 0U});
   }
   void write(const OverlayMount& overlay) {
     emit({.operation = Operation::overlay,

@@ -190,6 +190,20 @@ bool is_alone(const Sandbox::State& state) { return state.ended && state.ended->
 
 namespace {
 
+bool is_missing_directory(const Sandbox::State& state) {
+  return state.ended && state.ended->event == child::Event::exec_failed &&
+         state.ended->step == static_cast<std::uint32_t>(child::Failing::directory);
+}
+
+Error directory_error(const Sandbox::State& state) {
+  return Error{.kind = Error::Kind::system,
+               .errno_value = state.ended->error,
+               .operation = "change to the working directory inside the sandbox",
+               .subject = state.prepared.plan.directory,
+               .hint = "--chdir takes a path as it is inside; the workspace is at " +
+                       state.prepared.plan.workspace};
+}
+
 void reap(Sandbox::State& state) {
   if (!state.reaped) wait_for_end(state.launched.pidfd.get());
   state.reaped = true;
@@ -206,6 +220,7 @@ Result<ExecOutput> conclude(Sandbox::State& state, Ending ending) {
        ::poll(&watched, 1, 0) > 0 && read_report(state);) {
   }
   state.concluded = true;
+  if (is_missing_directory(state)) return std::unexpected(directory_error(state));
   if (state.failed) return std::unexpected(setup_error(state.prepared.plan, *state.failed));
   ExecOutput output;
   output.notes = state.prepared.plan.notes;

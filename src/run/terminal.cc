@@ -213,7 +213,7 @@ void relay_signal(const Sandbox::State& state, const Signals::Taken& signal) {
     pass_on(state, SIGSTOP, Recipients::everyone);
     ::raise(SIGSTOP);
     pass_on(state, SIGCONT, Recipients::everyone);
-  } else if (signal.number != 0 && signal.number != SIGWINCH && signal.number != SIGCONT) {
+  } else if (signal.number != 0 && signal.number != SIGWINCH) {
     pass_on(state, signal.number, recipients);
   }
 }

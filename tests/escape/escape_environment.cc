@@ -11,7 +11,9 @@ void expect_left_outside(const std::string& name) {
   EXPECT_TRUE(blocked(workspace.inside({"variable", name}, {}, options), ENOENT)) << name;
   EXPECT_TRUE(blocked(workspace.inside({"variable", name}, {"--view", "host"}, options), ENOENT))
       << name;
-  EXPECT_TRUE(escaped(workspace.inside({"variable", name}, {"--env", name + "=x"}))) << name;
+  EXPECT_TRUE(
+      escaped(workspace.inside({"variable", name}, {"--env", name + "=x", "--unsafe-env", name})))
+      << name;
 }
 
 KERNEL_TEST(EscapeEnvironment, PreloadedLibrary) { expect_left_outside("LD_PRELOAD"); }

@@ -154,10 +154,10 @@ TEST(PlanHideTest, SocketsOfTheHostAreHiddenWhereverTheyShow) {
   HostFacts host = anns_machine();
   host.sockets = {"/home/ann/project/dev.sock", "/srv/agent.sock"};
   EXPECT_EQ(all_of<HideMount>(with_rules(View::minimal, {}, host)),
-            std::vector({HideMount{"/work/dev.sock", PathKind::file}}));
+            std::vector({HideMount{"/work/dev.sock", PathKind::file, Missing::skip}}));
   EXPECT_EQ(all_of<HideMount>(with_rules(View::host, {}, host)),
-            std::vector({HideMount{"/srv/agent.sock", PathKind::file},
-                         HideMount{"/home/ann/project/dev.sock", PathKind::file}}));
+            std::vector({HideMount{"/srv/agent.sock", PathKind::file, Missing::skip},
+                         HideMount{"/home/ann/project/dev.sock", PathKind::file, Missing::skip}}));
 }
 
 }  // namespace

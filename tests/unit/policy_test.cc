@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "policy/builtin.h"
+#include "policy/variables.h"
 
 namespace coop::policy {
 namespace {
@@ -149,6 +150,19 @@ TEST(PolicyTest, MechanismsHaveNames) {
     EXPECT_EQ(parse_mechanism(to_text(mechanism)), mechanism);
   for (const char* bad : {"", "Landlock", "seccomp", "landlock "})
     EXPECT_FALSE(parse_mechanism(bad).has_value()) << bad;
+}
+
+TEST(VariablesTest, WhatInjectsCodeIsRefusedUnlessNamed) {
+  for (const char* name : {"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV",
+                           "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "RUBYOPT", "PERL5OPT",
+                           "PERL5LIB", "GCONV_PATH", "JAVA_TOOL_OPTIONS"}) {
+    const Result<void> checked = check_variable(name, "--env", {});
+    ASSERT_FALSE(checked.has_value()) << name;
+    EXPECT_EQ(checked.error().hint, std::string("if that is meant, add --unsafe-env ") + name);
+    EXPECT_TRUE(check_variable(name, "--env", std::vector<std::string>{name}).has_value()) << name;
+  }
+  for (const char* name : {"PATH", "LANG", "ENVIRONMENT", "MY_LD_PRELOAD", "PYTHON"})
+    EXPECT_TRUE(check_variable(name, "--env", {}).has_value()) << name;
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#include "policy/variables.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/path.h"
+
+namespace coop::policy {
+
+namespace {
+
+struct Variable {
+  std::string_view name;  // a trailing '*' stands for any ending
+  std::string_view reason;
+};
+
+constexpr std::array kInjecting{
+    Variable{"LD_*", "the dynamic linker loads libraries it names into every program"},
+    Variable{"DYLD_*", "the dynamic linker loads libraries it names into every program"},
+    Variable{"GCONV_PATH", "the C library loads character set modules from it"},
+    Variable{"GLIBC_TUNABLES", "changes the C library's own protections"},
+    Variable{"BASH_ENV", "every shell script runs the file it names first"},
+    Variable{"ENV", "every shell runs the file it names first"},
+    Variable{"SHELLOPTS", "changes how every shell script runs"},
+    Variable{"PROMPT_COMMAND", "every interactive shell runs it"},
+    Variable{"PYTHONPATH", "Python loads modules from it"},
+    Variable{"PYTHONSTARTUP", "Python runs the file it names"},
+    Variable{"PYTHONHOME", "Python loads its library from it"},
+    Variable{"NODE_OPTIONS", "Node loads modules it names"},
+    Variable{"NODE_PATH", "Node loads modules from it"},
+    Variable{"RUBYOPT", "Ruby loads files it names"},
+    Variable{"RUBYLIB", "Ruby loads files from it"},
+    Variable{"PERL5OPT", "Perl loads modules it names"},
+    Variable{"PERL5LIB", "Perl loads modules from it"},
+    Variable{"JAVA_TOOL_OPTIONS", "Java loads agents it names"},
+    Variable{"GIT_SSH_COMMAND", "git runs it"},
+    Variable{"GIT_EXTERNAL_DIFF", "git runs it"},
+};
+
+bool matches(const Variable& variable, std::string_view name) {
+  if (!variable.name.ends_with('*')) return variable.name == name;
+  return name.starts_with(variable.name.substr(0, variable.name.size() - 1));
+}
+
+}  // namespace
+
+Result<void> check_variable(std::string_view name, std::string_view origin,
+                            std::span<const std::string> allowed) {
+  if (std::ranges::find(allowed, name) != allowed.end()) return {};
+  for (const Variable& variable : kInjecting)
+    if (matches(variable, name))
+      return invalid(origin, printable(name) + " injects code: " + std::string(variable.reason),
+                     "if that is meant, add --unsafe-env " + printable(name));
+  return {};
+}
+
+}  // namespace coop::policy
