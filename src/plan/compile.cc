@@ -76,7 +76,7 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   TRY(add_rules(entries, policy, host, plan.notes));
   plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
   add_sockets(entries, policy, host);
-  std::vector<Step> steps = TRY(lay_out(std::move(entries), policy.view, host));
+  std::vector<Step> steps = TRY(lay_out(entries, policy.view, host));
   for (Step& step : steps) plan.steps.push_back(std::move(step));
   add(plan, EnterRoot{}, "namespaces", "the host's tree is detached and cannot be reached again");
   return {};

@@ -190,8 +190,9 @@ class Layout {
 
 }  // namespace
 
-Result<std::vector<Step>> lay_out(std::vector<Entry> entries, View view, const HostFacts& host) {
-  const std::vector<Entry> sorted = ordered(std::move(entries));
+Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
+                                  const HostFacts& host) {
+  const std::vector<Entry> sorted = ordered(entries);
   return Layout(view, host, sorted).run();
 }
 

@@ -61,7 +61,8 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
 
 // Orders entries (shallow first, so that deeper ones win), makes the mount points they need, and
 // turns them into steps.
-Result<std::vector<Step>> lay_out(std::vector<Entry> entries, View view, const HostFacts& host);
+Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
+                                  const HostFacts& host);
 
 // Where the workspace is inside.
 Path workspace_target(const Policy& policy);

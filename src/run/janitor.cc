@@ -92,7 +92,10 @@ Result<Janitor> Janitor::start(const std::function<void()>& cleanup, int pidfd) 
   return janitor;
 }
 
-void Janitor::watch(int pidfd) const { send_message(socket_.get(), "w", 1, {&pidfd, 1}); }
+void Janitor::watch(int pidfd) const {
+  // Fails only when the janitor is gone, and then there is nobody to tell.
+  [[maybe_unused]] const Result<void> ignored = send_message(socket_.get(), "w", 1, {&pidfd, 1});
+}
 
 void Janitor::dismiss() const {
   if (pidfd_.valid()) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);

@@ -194,7 +194,7 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
     program->workload = TRY(workload_for(plan, *command, options_.stdio, region_));
   // An error here means that the child has died already; what it said is read with its end.
   [[maybe_unused]] const Result<void> ignored =
-      send_message(launched_.control.get(), &program, sizeof program);
+      send_message(launched_.control.get(), static_cast<const void*>(&program), sizeof program);
   launched_.region = std::move(region_);
   return std::move(launched_);
 }
