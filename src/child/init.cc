@@ -18,12 +18,27 @@ namespace {
   for (;;) raw::call(SYS_exit_group, 0);
 }
 
-// A cold workload execs at once: it borrows our memory until then (as vfork does) and no page
-// tables are copied. A prepared one waits for its command first, and we must be awake meanwhile.
-long fork_workload(const Program& program) noexcept {
-  constexpr long kBorrow = 0x00000100 | 0x00004000;  // CLONE_VM | CLONE_VFORK
-  const long flags = SIGCHLD | (program.request < 0 ? kBorrow : 0);
-  return raw::call(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr);
+struct Together {
+  const Program& program;
+  const State& state;
+};
+
+[[noreturn]] void enter_workload(void* argument) {
+  const auto* together = static_cast<const Together*>(argument);
+  become_workload(together->program, together->state);
+}
+
+// The workload borrows our memory until it execs: no page tables are copied, and none have to go.
+// A cold one execs at once and we sleep meanwhile, as with vfork. A prepared one waits for its
+// command first, on a stack of its own, and we must be awake; `together` must outlast that.
+long fork_workload(Together& together) noexcept {
+  constexpr long kBorrow = 0x00000100;  // CLONE_VM
+  constexpr long kSleep = 0x00004000;   // CLONE_VFORK
+  void* const stack = together.program.workload_stack;
+  if (stack != nullptr) return raw::clone_onto(stack, kBorrow | SIGCHLD, enter_workload, &together);
+  const long pid = raw::call(SYS_clone, kBorrow | kSleep | SIGCHLD, nullptr, nullptr, nullptr, 0);
+  if (pid == 0) enter_workload(&together);
+  return pid;
 }
 
 std::int64_t microseconds(const timeval& time) noexcept {
@@ -90,13 +105,13 @@ bool obey(const State& state, long workload) noexcept {
   // from inside, whatever the workload's uid. exec gives the workload a fresh, readable one.
   raw::call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (program.die_with_parent) raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  const long workload = signals < 0 ? signals : fork_workload(program);
+  Together together{program, state};
+  const long workload = signals < 0 ? signals : fork_workload(together);
   if (workload < 0) {
     send_report(state.control,
                 Report{.event = Event::failed, .step = kForkStep, .error = error_of(workload)});
     leave();
   }
-  if (workload == 0) become_workload(program, state);
   if (state.terminal >= 0) {
     raw::call(SYS_setpgid, workload, workload);
     raw::call(SYS_close, state.terminal);

@@ -80,7 +80,8 @@ struct Program {
   std::uint64_t signal_mask = 0;  // of the workload
   char* command_line = nullptr;   // the supervisor's own, as /proc/1/cmdline would show it inside
   std::uint64_t command_line_size = 0;
-  bool die_with_parent = false;  // only when the cloning thread lives as long as its process
+  bool die_with_parent = false;    // only when the cloning thread lives as long as its process
+  void* workload_stack = nullptr;  // pool: its upper end; the workload waits there beside init
   Workload workload{};
 };
 
@@ -122,14 +123,10 @@ struct SignalRequest {
 // In Report::step: no step failed, the fork of the workload did.
 inline constexpr std::uint32_t kForkStep = 0xffffffff;
 
-// Pool: sent with four descriptors (block, stdin, stdout, stderr). The block holds `words` offsets
-// into itself (candidates…0, arguments…0, environment…0, directory) and the strings after them.
+// Pool: sent with three descriptors, the standard streams. The workload lies in the memory shared
+// with the supervisor.
 struct ExecRequest {
-  std::uint64_t size = 0;
-  std::uint32_t words = 0;
-  std::uint32_t arguments_at = 0;  // index of the first argument's word
-  std::uint32_t environment_at = 0;
-  std::uint32_t directory_at = 0;
+  const Workload* workload = nullptr;
 };
 
 // Walks the program in a freshly cloned process, becomes PID 1 of the sandbox, never returns.

@@ -1,6 +1,5 @@
 // The process that becomes the command.
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "child/state.h"
@@ -72,12 +71,11 @@ int execute(const Workload& workload) noexcept {
   return error;
 }
 
-// Waits for the pool to say what to run. The block is mapped privately and its offsets become
-// pointers in place.
+// Waits for the pool to say what to run.
 int receive(int request_socket, Workload& workload) noexcept {
   ExecRequest request;
   iovec part{&request, sizeof request};
-  alignas(cmsghdr) char space[CMSG_SPACE(4 * sizeof(int))] = {};
+  alignas(cmsghdr) char space[CMSG_SPACE(3 * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -86,21 +84,11 @@ int receive(int request_socket, Workload& workload) noexcept {
   const long size = raw::call(SYS_recvmsg, request_socket, &message, MSG_CMSG_CLOEXEC);
   if (size < 0) return error_of(size);
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (size != sizeof request || header == nullptr || header->cmsg_len != CMSG_LEN(4 * sizeof(int)))
+  if (size != sizeof request || header == nullptr || header->cmsg_len != CMSG_LEN(3 * sizeof(int)))
     return kErrnoProtocol;
+  workload = *request.workload;
   const int* received = reinterpret_cast<const int*>(CMSG_DATA(header));
-  for (int index = 0; index < 3; ++index) workload.stdio[index] = received[index + 1];
-  const long mapped = raw::call(SYS_mmap, nullptr, request.size, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE, received[0], 0);
-  if (mapped < 0 && mapped > -4096) return error_of(mapped);
-  auto* words = reinterpret_cast<std::uint64_t*>(mapped);
-  for (std::uint32_t index = 0; index < request.words; ++index)
-    if (words[index] != 0) words[index] += static_cast<std::uint64_t>(mapped);
-  const auto pointers = reinterpret_cast<const char* const*>(mapped);
-  workload.candidates = pointers;
-  workload.arguments = pointers + request.arguments_at;
-  workload.environment = pointers + request.environment_at;
-  workload.directory = pointers[request.directory_at];
+  for (int index = 0; index < 3; ++index) workload.stdio[index] = received[index];
   return 0;
 }
 

@@ -44,9 +44,10 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
   auto state = TRY(
-      run::start(policy, &command, {.stdio = stdio, .parent_death = run::ParentDeath::signalled}));
+      run::start(policy, &command,
+                 {.stdio = stdio, .parent_death = run::ParentDeath::signalled, .attended = true}));
   Result<ExecOutput> output = run::accompany_captured(*state, std::move(pipes), std::nullopt);
-  run::release(*state);
+  run::part_with(*state);
   return output;
 }
 
@@ -54,7 +55,8 @@ Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
                                 const Options& options) {
   const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
-                            .parent_death = run::ParentDeath::signalled};
+                            .parent_death = run::ParentDeath::signalled,
+                            .attended = true};
   const bool terminal = wants_terminal(options);
   if (terminal) {
     launch.terminal = run::terminal_size(STDIN_FILENO).value_or(run::TerminalSize{});
@@ -63,9 +65,7 @@ Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
   auto state = TRY(run::start(policy, &command, launch));
   Result<ExecOutput> output =
       terminal ? run::attend(*state, timeout) : run::accompany(*state, timeout);
-  // Nothing in it is left to do but to collect a janitor that was killed already, and the end of
-  // this process does that too.
-  if (output) static_cast<void>(state.release());
+  run::part_with(*state);
   return output;
 }
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 
 #include <array>
+#include <memory>
 #include <string_view>
 
 #include "base/result.h"
@@ -11,6 +12,11 @@
 namespace coop::host {
 
 using EntryBuffer = std::array<char, 65536>;
+
+// Not cleared: most directories are small, and each page touched costs a fault.
+inline std::unique_ptr<EntryBuffer> make_entry_buffer() {
+  return std::make_unique_for_overwrite<EntryBuffer>();
+}
 
 enum class Next { go_on, stop };
 

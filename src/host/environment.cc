@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <ctime>
+#include <chrono>
+#include <cstdio>
 #include <string_view>
 
 #include "base/path.h"
@@ -21,14 +22,18 @@ std::string_view variable(const HostFacts& facts, const char* name) {
   return found == facts.environment.end() ? std::string_view{} : std::string_view(found->second);
 }
 
+// gmtime would read /etc/localtime first.
 std::string utc_now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  return std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0
-             ? std::string{}
-             : std::string(text.data());
+  using namespace std::chrono;
+  const auto now = floor<seconds>(system_clock::now());
+  const auto midnight = floor<days>(now);
+  const year_month_day date(midnight);
+  const hh_mm_ss time(now - midnight);
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02ld:%02ld:%02ldZ", int{date.year()},
+                unsigned{date.month()}, unsigned{date.day()}, time.hours().count(),
+                time.minutes().count(), time.seconds().count());
+  return text.data();
 }
 
 Result<Path> working_directory() {

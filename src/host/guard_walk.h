@@ -82,7 +82,7 @@ class GuardWalk {
   DirectoryStack* directory_ = nullptr;  // where the walk is
   Path path_{};                          // the same as text
   std::size_t top_depth_ = 0;            // components of the top's path
-  std::unique_ptr<EntryBuffer> buffer_ = std::make_unique<EntryBuffer>();
+  std::unique_ptr<EntryBuffer> buffer_ = make_entry_buffer();
   std::vector<GuardedPath> guarded_{};
   std::vector<std::pair<std::size_t, Path>> git_files_{};  // index in guarded_, where it leads
   std::set<Path> git_directories_{};  // those a .git file may lead to: their guards are looked at

@@ -20,8 +20,6 @@
 namespace coop::host {
 namespace {
 
-using Canonical = std::unordered_map<Path, Path>;  // a directory → its name without symlinks
-
 PathKind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return PathKind::file;
   if (S_ISDIR(mode)) return PathKind::directory;
@@ -55,45 +53,77 @@ Path name_of_open(int fd, const Path& path) {
   return real ? Path(real.get()) : Path{};
 }
 
-const Path& canonical_directory(const Path& directory, Canonical& known) {
-  const auto [entry, added] = known.try_emplace(directory);
-  if (!added) return entry->second;
-  const UniqueFd fd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (fd.valid()) entry->second = name_of_open(fd.get(), directory);
-  return entry->second;
+bool climbs(std::string_view link) {
+  return link == ".." || link.starts_with("../") || link.ends_with("/..") ||
+         link.find("/../") != std::string_view::npos;
 }
 
-// `fact` is of a symlink: adds what it leads to. A dangling one keeps a missing target.
-void follow(const Path& path, PathFact& fact) {
-  fact.link = read_link(path.c_str());
-  const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  struct stat status{};
-  if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return;
-  fact.canonical = name_of_open(fd.get(), path);
-  if (fact.canonical.empty()) return;
-  fact.target_kind = kind_of(status.st_mode);
-  fact.links = links_of(status);
-}
+// Looks at paths, and remembers the names without symlinks of the directories above them: one
+// lookup for each, however many paths lie below.
+class Looker {
+ public:
+  std::optional<PathFact> at(const Path& path) { return at(path, 0); }
 
-std::optional<PathFact> look_at(const Path& path, Canonical& known) {
-  // The kernel would see "/etc/shadow" where the caller wrote "/etc/shadow\0.txt".
-  if (path.find('\0') != Path::npos) return std::nullopt;
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) < 0) return std::nullopt;
-  PathFact fact{.kind = kind_of(status.st_mode)};
-  if (fact.kind == PathKind::symlink) {
-    follow(path, fact);
+ private:
+  static constexpr int kDeepest = 64;  // whoever wrote the paths must not choose our stack's size
+
+  std::optional<PathFact> at(const Path& path, int depth) {
+    // The kernel would see "/etc/shadow" where the caller wrote "/etc/shadow\0.txt".
+    if (path.find('\0') != Path::npos) return std::nullopt;
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) < 0) return std::nullopt;
+    PathFact fact{.kind = kind_of(status.st_mode)};
+    // Not a symlink itself, so its parent's name settles its own. The same for what a link names.
+    const Path& parent = directory(parent_of(path), depth + 1);
+    if (fact.kind == PathKind::symlink) {
+      follow(path, parent, depth, fact);
+      return fact;
+    }
+    if (parent.empty()) return std::nullopt;
+    fact.canonical = join(parent, name_of(path));
+    fact.target_kind = fact.kind;
+    fact.links = links_of(status);
+    if (fact.kind == PathKind::directory) known_.try_emplace(path, fact.canonical);
     return fact;
   }
-  // Not a symlink itself, so its parent's name settles its own: one lookup for a whole directory.
-  const Path& parent = canonical_directory(parent_of(path), known);
-  if (parent.empty()) return std::nullopt;
-  fact.canonical = join(parent, name_of(path));
-  fact.target_kind = fact.kind;
-  fact.links = links_of(status);
-  if (fact.kind == PathKind::directory) known.try_emplace(path, fact.canonical);
-  return fact;
-}
+
+  // Its name without symlinks; empty when there is no such directory.
+  const Path& directory(const Path& path, int depth) {
+    if (const auto found = known_.find(path); found != known_.end()) return found->second;
+    PathFact fact;
+    if (depth > kDeepest) follow_by_opening(path, fact);
+    else fact = at(path, depth).value_or(PathFact{});
+    const bool usable = fact.target_kind == PathKind::directory;
+    return known_.try_emplace(path, usable ? fact.canonical : Path{}).first->second;
+  }
+
+  // `fact` is of a symlink: adds what it leads to. A dangling one keeps a missing target.
+  void follow(const Path& path, const Path& parent, int depth, PathFact& fact) {
+    fact.link = read_link(path.c_str());
+    // What /proc shows as a link need not be a name, and ".." of a link is not the text's: there
+    // the kernel has to go.
+    if (fact.link.empty() || parent.empty() || depth > kDeepest || climbs(fact.link) ||
+        is_within(parent, "/proc"))
+      return follow_by_opening(path, fact);
+    const std::optional<PathFact> target = at(normalize(fact.link, parent), depth + 1);
+    if (!target) return;
+    fact.canonical = target->canonical;
+    fact.target_kind = target->target_kind;
+    fact.links = target->links;
+  }
+
+  static void follow_by_opening(const Path& path, PathFact& fact) {
+    const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    struct stat status{};
+    if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return;
+    fact.canonical = name_of_open(fd.get(), path);
+    if (fact.canonical.empty()) return;
+    fact.target_kind = kind_of(status.st_mode);
+    fact.links = links_of(status);
+  }
+
+  std::unordered_map<Path, Path> known_{{"/", "/"}};  // a directory → its name without symlinks
+};
 
 // The names in the home directory, read at once: most of what is asked about there is missing, and
 // one listing answers that for all of it.
@@ -130,7 +160,7 @@ constexpr std::size_t kWorthListing = 20;
 }  // namespace
 
 void inspect(HostFacts& facts, std::span<const Path> paths) {
-  Canonical known{{"/", "/"}};
+  Looker looker;
   const std::optional<HomeListing> listing =
       paths.size() >= kWorthListing && facts.home.size() > 1
           ? std::optional<HomeListing>(std::in_place, facts.home)
@@ -140,7 +170,7 @@ void inspect(HostFacts& facts, std::span<const Path> paths) {
       facts.paths.erase(path);
       continue;
     }
-    std::optional<PathFact> fact = look_at(path, known);
+    std::optional<PathFact> fact = looker.at(path);
     if (fact) facts.paths.insert_or_assign(path, std::move(*fact));
     else facts.paths.erase(path);
   }

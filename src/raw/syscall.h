@@ -23,6 +23,29 @@ inline long call6(long number, long a, long b, long c, long d, long e, long f) n
   return result;
 }
 
+// A child that shares our memory and runs `enter(argument)` on a stack of its own; `enter` must not
+// return. `stack` is its upper end, a multiple of 16.
+inline long clone_onto(void* stack, long flags, void (*enter)(void*), void* argument) noexcept {
+  long result;
+  register long r10 __asm__("r10") = 0;
+  register long r8 __asm__("r8") = 0;
+  register auto r12 __asm__("r12") = enter;
+  register auto r13 __asm__("r13") = argument;
+  __asm__ volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "xor %%ebp, %%ebp\n\t"
+      "mov %%r13, %%rdi\n\t"
+      "call *%%r12\n\t"
+      "ud2\n"
+      "1:"
+      : "=a"(result)
+      : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(0), "r"(r10), "r"(r8), "r"(r12), "r"(r13)
+      : "rcx", "r11", "memory");
+  return result;
+}
+
 #elif defined(__aarch64__)
 
 inline long call6(long number, long a, long b, long c, long d, long e, long f) noexcept {
@@ -37,6 +60,29 @@ inline long call6(long number, long a, long b, long c, long d, long e, long f) n
                    : "+r"(x0)
                    : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
                    : "memory");
+  return x0;
+}
+
+inline long clone_onto(void* stack, long flags, void (*enter)(void*), void* argument) noexcept {
+  register long x8 __asm__("x8") = SYS_clone;
+  register long x0 __asm__("x0") = flags;
+  register auto x1 __asm__("x1") = stack;
+  register long x2 __asm__("x2") = 0;
+  register long x3 __asm__("x3") = 0;
+  register long x4 __asm__("x4") = 0;
+  register auto x19 __asm__("x19") = enter;
+  register auto x20 __asm__("x20") = argument;
+  __asm__ volatile(
+      "svc 0\n\t"
+      "cbnz x0, 1f\n\t"
+      "mov x29, xzr\n\t"
+      "mov x0, x20\n\t"
+      "blr x19\n\t"
+      "brk 1\n"
+      "1:"
+      : "+r"(x0)
+      : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x19), "r"(x20)
+      : "memory");
   return x0;
 }
 

@@ -72,8 +72,8 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
   // Until nothing inside runs any more. Then nobody inside holds the streams; if someone outside
   // does (they were passed on), we do not wait for that.
   while (watched[3].fd >= 0 && !(ending == Ending::by_itself && is_alone(state))) {
-    const int count = ::poll(watched, 5, ending == Ending::by_itself ? remaining(deadline) : -1);
-    if (count < 0 && errno != EINTR) return system_error("poll");
+    const int count =
+        TRY(await(state, watched, ending == Ending::by_itself ? deadline : std::nullopt));
     if (count == 0) {
       ending = Ending::timed_out;
       kill_all(state);

@@ -93,7 +93,7 @@ class Copier {
   DirectoryStack source_;
   DirectoryStack target_;
   std::vector<Level> levels_{};
-  std::unique_ptr<EntryBuffer> buffer_ = std::make_unique<EntryBuffer>();
+  std::unique_ptr<EntryBuffer> buffer_ = host::make_entry_buffer();
 };
 
 class Remover {
@@ -152,7 +152,7 @@ class Remover {
   DirectoryStack directory_;
   std::vector<Level> levels_{};
   Result<void> first_error_{};
-  std::unique_ptr<EntryBuffer> buffer_ = std::make_unique<EntryBuffer>();
+  std::unique_ptr<EntryBuffer> buffer_ = host::make_entry_buffer();
 };
 
 Result<void> copy_directory(const EntryName& from, const EntryName& to) {

@@ -115,7 +115,7 @@ class Freezer {
     emit({.operation = Operation::set_dumpable, .first = 0});
   }
   void write(const RaiseLoopback&) {
-    // Not in the clone: making a network takes longest, and in here it goes on beside the planning.
+    // Not in the clone: making a network takes longest, and here it goes on beside the planning.
     emit({.operation = Operation::unshare, .first = CLONE_NEWNET});
     emit({.operation = Operation::raise_loopback});
   }

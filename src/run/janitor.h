@@ -1,34 +1,64 @@
-// A small process that outlives a killed supervisor just long enough to clean up after it. While
-// the supervisor lives it sleeps; when the supervisor ends well it is dismissed.
+// A small process that outlives a killed supervisor just long enough to clean up after it. One
+// serves all sandboxes of a process. While the supervisor lives it sleeps.
 #pragma once
 
-#include <functional>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
 
 #include "base/result.h"
+#include "run/cleanup.h"
 #include "sys/fd.h"
 
 namespace coop::run {
 
 class Janitor {
  public:
-  Janitor() = default;
-  Janitor(Janitor&& other) noexcept;
-  Janitor& operator=(Janitor&& other) noexcept;
+  // The janitor of this process: forked when first asked for, dismissed by the last who holds it.
+  // A program with several threads sees a SIGCHLD when it ends.
+  static Result<std::shared_ptr<Janitor>> of_this_process();
+
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
   ~Janitor();
 
-  // Forks. `cleanup` runs there, only after this process has died without dismissing it and the
-  // sandbox it watches (if any) is dead too. `pidfd`: that sandbox's init, or -1 when it comes
-  // later through watch(). A program with several threads sees a SIGCHLD when the janitor ends.
-  static Result<Janitor> start(const std::function<void()>& cleanup, int pidfd = -1);
-
-  // Tells it whose end to wait for.
-  void watch(int pidfd) const;
-  // The supervisor has cleaned up by itself. The janitor is killed; the destructor collects it.
-  void dismiss() const;
-
  private:
+  friend class Charge;
+  Janitor() = default;
+  static Result<std::shared_ptr<Janitor>> start();
+  bool serves_this_process() const;
+
+  pid_t owner_ = 0;
   UniqueFd socket_{};
   UniqueFd pidfd_{};
+  std::atomic<std::uint64_t> next_ = 1;
+};
+
+// One sandbox in the janitor's care, until this goes. When this process dies first, and once the
+// sandbox's init is dead too, the janitor carries the cleanup out.
+class Charge {
+ public:
+  Charge() = default;
+  Charge(Charge&& other) noexcept { *this = std::move(other); }
+  Charge& operator=(Charge&& other) noexcept {
+    std::swap(janitor_, other.janitor_);
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Charge() { end(); }
+
+  // `pidfd`: the sandbox's init, or -1 when it comes later through watch().
+  static Result<Charge> give(Cleanup cleanup, int pidfd = -1);
+
+  Result<void> watch(int pidfd) const;
+  // The supervisor has cleaned up by itself.
+  void end();
+
+ private:
+  std::shared_ptr<Janitor> janitor_{};
+  std::uint64_t number_ = 0;
 };
 
 }  // namespace coop::run

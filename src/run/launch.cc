@@ -19,39 +19,25 @@
 #include "plan/text.h"
 #include "raw/syscall.h"
 #include "sys/message.h"
+#include "sys/process.h"
 
 namespace coop::run {
 
 namespace {
 
+// Without the network: the child makes that itself, beside our planning.
 std::uint64_t clone_flags(const Plan& plan) {
   static constexpr std::array kFlags{std::pair{"user", std::uint64_t{CLONE_NEWUSER}},
                                      std::pair{"mount", std::uint64_t{CLONE_NEWNS}},
                                      std::pair{"pid", std::uint64_t{CLONE_NEWPID}},
                                      std::pair{"ipc", std::uint64_t{CLONE_NEWIPC}},
                                      std::pair{"uts", std::uint64_t{CLONE_NEWUTS}},
-                                     std::pair{"net", std::uint64_t{CLONE_NEWNET}},
                                      std::pair{"cgroup", std::uint64_t{CLONE_NEWCGROUP}}};
   std::uint64_t flags = CLONE_PIDFD;
   for (const std::string& name : plan.namespaces)
     for (const auto& [known, flag] : kFlags)
       if (name == known) flags |= flag;
   return flags;
-}
-
-// A directory as standard input would be a door: openat(0, "etc/shadow") starts where the
-// descriptor points, not in the sandbox's view.
-Result<void> check_stdio(const Stdio& stdio) {
-  for (const int fd : {stdio.input, stdio.output, stdio.error}) {
-    struct stat status{};
-    if (fd < 0) continue;
-    if (::fstat(fd, &status) < 0) return system_error("fstat", "descriptor " + std::to_string(fd));
-    if (S_ISDIR(status.st_mode))
-      return invalid(
-          "standard streams", "descriptor " + std::to_string(fd) + " is a directory of the host",
-          "a directory descriptor leads out of the sandbox; give a file, pipe or terminal");
-  }
-  return {};
 }
 
 Error clone_error(int errno_value) {
@@ -61,19 +47,6 @@ Error clone_error(int errno_value) {
     error.context.push_back("new namespaces are refused: " + reason.reason);
   error.hint = reason.fix.empty() ? "`coop status` shows what this machine offers" : reason.fix;
   return error;
-}
-
-Result<child::Workload> workload_for(const Plan& plan, const Command& command, const Stdio& stdio,
-                                     Region& region) {
-  const Invocation invocation = invocation_for(plan, command);
-  child::Workload workload;
-  workload.candidates = TRY(freeze_list(invocation.candidates, region));
-  workload.arguments = TRY(freeze_list(invocation.arguments, region));
-  workload.environment = TRY(freeze_list(invocation.environment, region));
-  workload.directory = region.copy(invocation.directory);
-  const std::array fds{stdio.input, stdio.output, stdio.error};
-  std::ranges::copy(fds, workload.stdio);
-  return workload;
 }
 
 // Ascending and without repetition, as close_range needs them.
@@ -87,21 +60,16 @@ std::vector<int> kept(const Stdio& stdio, int control, int request) {
   return fds;
 }
 
-// Where the kernel finds this process's command line: fields 48 and 49 of /proc/self/stat.
-void find_command_line(child::Program& program) {
-  const Result<std::string> text = read_file("/proc/self/stat");
-  if (!text) return;
-  const std::size_t name_end = text->rfind(')');  // the name may hold spaces and parentheses
-  if (name_end == std::string::npos) return;
-  std::size_t at = name_end + 1;
-  for (int field = 2; field < 47 && at != std::string::npos; ++field) at = text->find(' ', at + 1);
-  unsigned long begin = 0;
-  unsigned long end = 0;
-  if (at == std::string::npos || std::sscanf(text->c_str() + at, "%lu %lu", &begin, &end) != 2)
-    return;
-  if (begin == 0 || end <= begin) return;
-  program.command_line = reinterpret_cast<char*>(begin);
-  program.command_line_size = end - begin;
+// Where the kernel finds this process's command line: the strings of argv, one after the other.
+struct CommandLine {
+  char* begin = nullptr;
+  char* end = nullptr;
+} command_line;
+
+// Constructors get what main() gets, also in a library that some program loads.
+[[gnu::constructor]] void remember_command_line(int count, char** words, char**) {
+  if (count < 1 || words == nullptr || words[0] == nullptr) return;
+  command_line = {words[0], words[count - 1] + std::strlen(words[count - 1]) + 1};
 }
 
 // Signals stay blocked across the clone: a handler of the parent must not run in the child.
@@ -122,7 +90,43 @@ class SignalsBlocked {
   std::uint64_t before_ = 0;
 };
 
+// The stack's upper end. It serves the few calls between waking and exec.
+Result<void*> allocate_stack(Region& region) {
+  constexpr std::size_t kSize = 32768;
+  auto* const stack = static_cast<std::byte*>(region.allocate(kSize));
+  if (stack == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
+  return stack + kSize;
+}
+
 }  // namespace
+
+// A directory as standard input would be a door: openat(0, "etc/shadow") starts where the
+// descriptor points, not in the sandbox's view.
+Result<void> check_stdio(const Stdio& stdio) {
+  for (const int fd : {stdio.input, stdio.output, stdio.error}) {
+    struct stat status{};
+    if (fd < 0) continue;
+    if (::fstat(fd, &status) < 0) return system_error("fstat", "descriptor " + std::to_string(fd));
+    if (S_ISDIR(status.st_mode))
+      return invalid(
+          "standard streams", "descriptor " + std::to_string(fd) + " is a directory of the host",
+          "a directory descriptor leads out of the sandbox; give a file, pipe or terminal");
+  }
+  return {};
+}
+
+Result<child::Workload> freeze_workload(const Plan& plan, const Command& command,
+                                        const Stdio& stdio, Region& region) {
+  const Invocation invocation = invocation_for(plan, command);
+  child::Workload workload;
+  workload.candidates = TRY(freeze_list(invocation.candidates, region));
+  workload.arguments = TRY(freeze_list(invocation.arguments, region));
+  workload.environment = TRY(freeze_list(invocation.environment, region));
+  workload.directory = region.copy(invocation.directory);
+  const std::array fds{stdio.input, stdio.output, stdio.error};
+  std::ranges::copy(fds, workload.stdio);
+  return workload;
+}
 
 Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, const Group& group) {
   TRY(check_stdio(options.stdio));
@@ -189,9 +193,11 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   program->request = child_request_;
   program->signal_mask = signal_mask_;
   program->die_with_parent = options_.parent_death == ParentDeath::signalled;
-  find_command_line(*program);
+  program->command_line = command_line.begin;
+  program->command_line_size = static_cast<std::uint64_t>(command_line.end - command_line.begin);
+  if (options_.prepared) program->workload_stack = TRY(allocate_stack(region_));
   if (command != nullptr)
-    program->workload = TRY(workload_for(plan, *command, options_.stdio, region_));
+    program->workload = TRY(freeze_workload(plan, *command, options_.stdio, region_));
   // An error here means that the child has died already; what it said is read with its end.
   [[maybe_unused]] const Result<void> ignored =
       send_message(launched_.control.get(), static_cast<const void*>(&program), sizeof program);
@@ -201,12 +207,8 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
 
 Launch::~Launch() {
   if (!launched_.pidfd.valid()) return;
-  ::syscall(SYS_pidfd_send_signal, launched_.pidfd.get(), SIGKILL, nullptr, 0);
-  siginfo_t information{};
-  while (::waitid(static_cast<idtype_t>(3 /* P_PIDFD */), static_cast<id_t>(launched_.pidfd.get()),
-                  &information, WEXITED | __WALL) < 0 &&
-         errno == EINTR) {
-  }
+  kill_at_once(launched_.pidfd.get());
+  collect(launched_.pidfd.get());
 }
 
 Error setup_error(const Plan& plan, const child::Report& report) {

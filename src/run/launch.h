@@ -25,6 +25,8 @@ struct LaunchOptions {
   ParentDeath parent_death = ParentDeath::noticed;
   // No command yet: the workload waits for one. See pool.h.
   bool prepared = false;
+  // The caller waits for the end at once. The janitor comes only for a command that lasts.
+  bool attended = false;
 };
 
 // A sandbox whose init was cloned. Closing `control` kills everything inside.
@@ -59,6 +61,13 @@ class Launch {
   int child_request_ = -1;
   Launched launched_{};
 };
+
+// Refuses what must not be a standard stream in there.
+Result<void> check_stdio(const Stdio& stdio);
+
+// The command as its process will find it, in memory shared with it.
+Result<child::Workload> freeze_workload(const Plan& plan, const Command& command,
+                                        const Stdio& stdio, Region& region);
 
 // The sentence for a failed step, as the plan words it.
 Error setup_error(const Plan& plan, const child::Report& report);

@@ -1,7 +1,5 @@
 // Prepared sandboxes: every step but exec is done, the workload waits on a socket.
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -22,57 +20,20 @@ namespace run {
 
 namespace {
 
-// The invocation as one block of memory: words (offsets into the block, 0 ends a list), then the
-// strings they point to. The workload maps it and turns the offsets into pointers.
-struct Block {
-  child::ExecRequest request{};
-  std::string bytes{};
-};
-
-Block block_for(const Invocation& invocation) {
-  Block block;
-  const std::size_t words = invocation.candidates.size() + invocation.arguments.size() +
-                            invocation.environment.size() + 3 + 1;
-  std::vector<std::uint64_t> offsets;
-  std::string texts;
-  const auto add = [&](const std::string& text) {
-    offsets.push_back(words * sizeof(std::uint64_t) + texts.size());
-    texts += text + '\0';
-  };
-  const auto add_list = [&](const std::vector<std::string>& list) {
-    const auto at = static_cast<std::uint32_t>(offsets.size());
-    for (const std::string& text : list) add(text);
-    offsets.push_back(0);
-    return at;
-  };
-  add_list(invocation.candidates);
-  block.request.arguments_at = add_list(invocation.arguments);
-  block.request.environment_at = add_list(invocation.environment);
-  block.request.directory_at = static_cast<std::uint32_t>(offsets.size());
-  add(invocation.directory);
-  block.bytes.assign(reinterpret_cast<const char*>(offsets.data()),
-                     offsets.size() * sizeof(std::uint64_t));
-  block.bytes += texts;
-  block.request.words = static_cast<std::uint32_t>(words);
-  block.request.size = block.bytes.size();
-  return block;
-}
-
 Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdio& stdio) {
-  const Block block = block_for(invocation_for(state.prepared.plan, command));
-  UniqueFd memory(::memfd_create("coop-exec", MFD_CLOEXEC));
-  if (!memory.valid()) return system_error("memfd_create");
-  TRY(write_all(memory.get(), block.bytes, "the command"));
+  TRY(check_stdio(stdio));
+  Region& region = state.launched.region;
+  auto* workload = static_cast<child::Workload*>(region.allocate(sizeof(child::Workload)));
+  if (workload == nullptr) return system_error_of(E2BIG, "freeze", "the command");
+  *workload = TRY(freeze_workload(state.prepared.plan, command, {}, region));
   UniqueFd null;
   if (stdio.input < 0 || stdio.output < 0 || stdio.error < 0)
     null = TRY(open_file("/dev/null", O_RDWR));
   const auto or_null = [&](int fd) { return fd < 0 ? null.get() : fd; };
-  const int descriptors[4] = {memory.get(), or_null(stdio.input), or_null(stdio.output),
-                              or_null(stdio.error)};
+  const int descriptors[3] = {or_null(stdio.input), or_null(stdio.output), or_null(stdio.error)};
+  const child::ExecRequest request{workload};
   state.started = std::chrono::steady_clock::now();
-  TRY(send_message(state.launched.request.get(), &block.request, sizeof block.request,
-                   descriptors));
-  return watch_over(state);  // while the command starts
+  return send_message(state.launched.request.get(), &request, sizeof request, descriptors);
 }
 
 }  // namespace
@@ -80,13 +41,14 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
 }  // namespace run
 
 struct Pool::State {
+  std::shared_ptr<run::Janitor> janitor{};  // kept from one sandbox to the next
   Policy policy{};
   std::size_t size = 0;
   std::mutex mutex{};
   std::condition_variable changed{};
   std::deque<std::unique_ptr<Sandbox::State>> ready{};
+  std::chrono::steady_clock::time_point refill_at{};  // not sooner, unless none is left
   std::vector<Sandbox> retired{};  // done; what is left of them is collected in the background
-  std::optional<Error> broken{};   // the last refill failed so
   std::atomic<bool> stopping = false;
   std::thread refiller{};
 
@@ -109,47 +71,58 @@ struct Pool::State {
   void refill() {
     std::unique_lock lock(mutex);
     while (!stopping) {
-      changed.wait(lock, [&] { return stopping || ready.size() < size || !retired.empty(); });
-      if (stopping) return;
+      const bool full = ready.size() >= size;
+      if (retired.empty() && full) {
+        changed.wait(lock);
+        continue;
+      }
+      if (retired.empty() && !ready.empty() && std::chrono::steady_clock::now() < refill_at) {
+        changed.wait_until(lock, refill_at);
+        continue;
+      }
       std::vector<Sandbox> done = std::exchange(retired, {});
-      const bool wanted = ready.size() < size;
       lock.unlock();
       done.clear();
-      if (!wanted) {
+      if (full) {
         lock.lock();
         continue;
       }
       auto made = make();
       lock.lock();
       if (made) {
-        broken.reset();
         ready.push_back(std::move(*made));
-      } else {
-        broken = std::move(made).error();
-        changed.notify_all();
-        changed.wait_for(lock, std::chrono::milliseconds(200), [&] { return stopping.load(); });
+        continue;
       }
-      changed.notify_all();
+      // Whoever needs one meanwhile makes it, and hears why that fails.
+      changed.wait_for(lock, std::chrono::milliseconds(200), [&] { return stopping.load(); });
     }
   }
 
   void retire(Sandbox sandbox) {
-    {
-      const std::lock_guard lock(mutex);
-      retired.push_back(std::move(sandbox));
-    }
-    changed.notify_all();
+    const std::lock_guard lock(mutex);
+    retired.push_back(std::move(sandbox));
   }
 
+  void call_for_more(std::chrono::steady_clock::time_point when) {
+    {
+      const std::lock_guard lock(mutex);
+      refill_at = when;
+    }
+    changed.notify_one();
+  }
+
+  // Does not call for a new one: making it would take the command's time. Whoever took it does so
+  // when the command is over or has lasted.
   Result<std::unique_ptr<Sandbox::State>> take() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return !ready.empty() || broken; });
-    if (ready.empty()) return std::unexpected(*broken);
-    auto state = std::move(ready.front());
-    ready.pop_front();
-    lock.unlock();
-    changed.notify_all();
-    return state;
+    {
+      const std::lock_guard lock(mutex);
+      if (!ready.empty()) {
+        auto state = std::move(ready.front());
+        ready.pop_front();
+        return state;
+      }
+    }
+    return make();
   }
 };
 
@@ -161,6 +134,7 @@ Pool::~Pool() = default;
 Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
   if (size == 0) return invalid("pool", "a pool of no sandboxes serves nothing");
   auto state = std::make_unique<State>();
+  state->janitor = TRY(run::Janitor::of_this_process());
   state->policy = policy;
   state->size = size;
   // The first is made here, so that a policy that cannot work is refused at once.
@@ -174,7 +148,9 @@ Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
   if (command.arguments.empty()) return invalid("spawn", "there is no command to run");
   auto state = TRY(state_->take());
   Sandbox sandbox(std::move(state));
-  TRY(run::hand_over(*sandbox.state_, command, stdio));
+  const Result<void> handed = run::hand_over(*sandbox.state_, command, stdio);
+  state_->call_for_more(std::chrono::steady_clock::now() + run::kGrace);
+  if (!handed) return std::unexpected(handed.error());
   return sandbox;
 }
 
@@ -184,9 +160,15 @@ Result<ExecOutput> Pool::exec(const Command& command,
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(state_->take());
   Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
-  TRY(run::hand_over(*sandbox.state_, command, pipes.stdio()));
-  Result<ExecOutput> output = run::capture(*sandbox.state_, std::move(pipes), timeout);
+  sandbox.state_->later = {std::chrono::steady_clock::now() + run::kGrace, [this] {
+                             state_->call_for_more({});
+                             return Result<void>{};
+                           }};
+  const Result<void> handed = run::hand_over(*sandbox.state_, command, pipes.stdio());
+  Result<ExecOutput> output = handed ? run::capture(*sandbox.state_, std::move(pipes), timeout)
+                                     : Result<ExecOutput>(std::unexpected(handed.error()));
   state_->retire(std::move(sandbox));
+  state_->call_for_more({});
   return output;
 }
 

@@ -34,14 +34,7 @@ Sandbox& Sandbox::operator=(Sandbox&& other) noexcept {
 }
 
 Sandbox::~Sandbox() {
-  if (!state_) return;
-  if (state_->concluded) {
-    run::release(*state_);
-    return;
-  }
-  run::kill_all(*state_);
-  // Nobody is left to hear of an error; the quarantine and the group are taken care of all the same.
-  [[maybe_unused]] const Result<ExecOutput> ignored = run::finish(*state_, run::Ending::by_itself);
+  if (state_) run::part_with(*state_);
 }
 
 const std::string& Sandbox::session() const { return state_->prepared.plan.session; }
@@ -65,8 +58,7 @@ Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeou
   pollfd watched[2] = {{state_->launched.pidfd.get(), POLLIN, 0},
                        {state_->launched.control.get(), POLLIN, 0}};
   while ((watched[0].revents & POLLIN) == 0) {
-    const int count = ::poll(watched, 2, run::remaining(deadline));
-    if (count < 0 && errno != EINTR) return system_error("poll");
+    const int count = TRY(run::await(*state_, watched, deadline));
     if (count == 0) {
       ending = run::Ending::timed_out;
       run::kill_all(*state_);
@@ -90,7 +82,7 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
                         std::optional<std::chrono::milliseconds> timeout) {
   if (command.arguments.empty()) return invalid("exec", "there is no command to run");
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
-  auto state = TRY(run::start(policy, &command, {.stdio = pipes.stdio()}));
+  auto state = TRY(run::start(policy, &command, {.stdio = pipes.stdio(), .attended = true}));
   Sandbox::State& running = *state;
   const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
   return run::capture(running, std::move(pipes), timeout);

@@ -12,6 +12,7 @@
 #include "plan/compile.h"
 #include "run/quarantine.h"
 #include "sys/message.h"
+#include "sys/process.h"
 
 namespace coop::run {
 
@@ -19,22 +20,11 @@ namespace {
 
 using std::chrono::microseconds;
 
-void wait_for_end(int pidfd) {
-  siginfo_t information{};
-  while (::waitid(static_cast<idtype_t>(3 /* P_PIDFD */), static_cast<id_t>(pidfd), &information,
-                  WEXITED | __WALL) < 0 &&
-         errno == EINTR) {
-  }
-}
-
-// What a janitor does in our place.
-std::function<void()> cleanup_for(const Prepared& prepared) {
-  return [plan = prepared.plan.guards, before = prepared.before, directory = prepared.quarantine,
-          groups = group_directories(prepared.plan.group)] {
-    // The group first: it can be removed only once everything in it is dead.
-    remove_group_directories(groups);
-    if (!plan.roots.empty()) quarantine(plan, before, directory);
-  };
+Cleanup cleanup_for(const Prepared& prepared) {
+  return {.groups = group_directories(prepared.plan.group),
+          .guards = prepared.plan.guards,
+          .before = prepared.before,
+          .quarantine = prepared.quarantine};
 }
 
 void set_signal(ExecOutput& output, int signal) {
@@ -109,13 +99,13 @@ int remaining(const Deadline& deadline) {
   return left.count() <= 0 ? 0 : static_cast<int>(std::min<std::int64_t>(left.count(), 1 << 30));
 }
 
-Result<void> watch_over(Sandbox::State& state) {
-  if (state.prepared.plan.guards.roots.empty() || state.group.exists()) return {};
-  state.janitor = TRY(Janitor::start(cleanup_for(state.prepared), state.launched.pidfd.get()));
+namespace {
+
+Result<void> call_janitor(Sandbox::State& state) {
+  if (state.prepared.plan.guards.roots.empty()) return {};
+  state.charge = TRY(Charge::give(cleanup_for(state.prepared), state.launched.pidfd.get()));
   return {};
 }
-
-namespace {
 
 // With a group the janitor comes first: there must be no moment in which a group exists and nobody
 // would remove it. And the group comes before the child, which is cloned into it.
@@ -123,30 +113,32 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
                             const Command* command, const LaunchOptions& options) {
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
-  state.janitor = TRY(Janitor::start(cleanup_for(state.prepared)));
+  state.charge = TRY(Charge::give(cleanup_for(state.prepared)));
   state.group = TRY(with_context("making the control group", Group::make(plan.group)));
   Launch launch = TRY(Launch::begin(early, options, state.group));
   state.launched = TRY(std::move(launch).complete(plan, command));
-  state.janitor.watch(state.launched.pidfd.get());
-  return {};
+  return state.charge.watch(state.launched.pidfd.get());
 }
 
-// Without one the child makes its namespaces while we plan, and the janitor is forked while the
-// child builds its view.
+// Without one the child makes its namespaces while we plan, and the janitor hears of it while the
+// child builds its view, or later.
 Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early,
                            const Command* command, const LaunchOptions& options) {
   Launch launch = TRY(Launch::begin(early, options, state.group));
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
   state.launched = TRY(std::move(launch).complete(plan, command));
-  // A prepared sandbox changes nothing while it waits; its janitor comes with its command.
-  if (options.prepared) return {};
-  Result<void> watched = watch_over(state);
-  if (!watched) {
-    kill_all(state);
-    wait_for_end(state.launched.pidfd.get());
+  if (options.attended) {
+    // Whoever kills the supervisor before that finds new guarded files where they were put.
+    state.later = {std::chrono::steady_clock::now() + kGrace, [&] { return call_janitor(state); }};
+    return {};
   }
-  return watched;
+  Result<void> called = call_janitor(state);
+  if (!called) {
+    kill_all(state);
+    collect(state.launched.pidfd.get());
+  }
+  return called;
 }
 
 }  // namespace
@@ -182,8 +174,18 @@ bool read_report(Sandbox::State& state) {
   return true;
 }
 
-void kill_all(Sandbox::State& state) {
-  ::syscall(SYS_pidfd_send_signal, state.launched.pidfd.get(), SIGKILL, nullptr, 0);
+void kill_all(Sandbox::State& state) { kill_at_once(state.launched.pidfd.get()); }
+
+Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadline& deadline) {
+  for (;;) {
+    const Deadline& due = state.later.due;
+    const bool due_first = due && (!deadline || *due < *deadline);
+    const int count = ::poll(watched.data(), watched.size(), remaining(due_first ? due : deadline));
+    if (count < 0 && errno != EINTR) return system_error("poll");
+    if (count != 0 || !due_first) return count;
+    state.later.due.reset();
+    TRY(state.later.act());
+  }
 }
 
 bool is_alone(const Sandbox::State& state) { return state.ended && state.ended->alone == 1; }
@@ -205,7 +207,7 @@ Error directory_error(const Sandbox::State& state) {
 }
 
 void reap(Sandbox::State& state) {
-  if (!state.reaped) wait_for_end(state.launched.pidfd.get());
+  if (!state.reaped) collect(state.launched.pidfd.get());
   state.reaped = true;
 }
 
@@ -234,8 +236,15 @@ void release(Sandbox::State& state) {
   if (state.released) return;
   reap(state);
   state.group.remove();
-  state.janitor.dismiss();
+  state.charge.end();
   state.released = true;
+}
+
+void part_with(Sandbox::State& state) {
+  if (state.concluded) return release(state);
+  kill_all(state);
+  // Nobody is left to hear of an error; the quarantine and the group are taken care of all the same.
+  [[maybe_unused]] const Result<ExecOutput> ignored = finish(state, Ending::by_itself);
 }
 
 Result<ExecOutput> finish(Sandbox::State& state, Ending ending) {

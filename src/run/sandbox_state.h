@@ -1,9 +1,12 @@
 // A started sandbox from the supervisor's side.
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "coop/sandbox.h"
@@ -12,21 +15,35 @@
 #include "run/launch.h"
 #include "run/prepare.h"
 
+namespace coop::run {
+
+// What can wait until a command has shown that it lasts: most are over before, and what starts
+// beside them takes their time.
+inline constexpr std::chrono::milliseconds kGrace{10};
+
+struct Later {
+  std::optional<std::chrono::steady_clock::time_point> due{};
+  std::function<Result<void>()> act{};
+};
+
+}  // namespace coop::run
+
 namespace coop {
 
 struct Sandbox::State {
   run::Prepared prepared{};
   run::Group group{};
-  run::Janitor janitor{};
+  run::Charge charge{};
   run::Launched launched{};
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
-  bool concluded = false;              // the outcome is known
-  bool reaped = false;                 // init is dead and collected
-  bool released = false;               // nothing of it is left
+  run::Later later{};
+  bool concluded = false;  // the outcome is known
+  bool reaped = false;     // init is dead and collected
+  bool released = false;   // nothing of it is left
 };
 
 }  // namespace coop
@@ -43,6 +60,10 @@ int remaining(const Deadline& deadline);
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
 
+// poll() while the sandbox runs: how many are ready, 0 when the time is up. Does what could wait, once
+// that is due. A signal interrupts it as it does poll().
+Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadline& deadline);
+
 // True once the command has ended and was the last to run inside.
 bool is_alone(const Sandbox::State& state);
 
@@ -58,13 +79,13 @@ enum class Ending { by_itself, timed_out };
 // still be on its way out.
 Result<ExecOutput> conclude(Sandbox::State& state, Ending ending);
 
-// Waits for the very end of init, removes the group and dismisses the janitor.
+// Waits for the very end of init, removes the group and relieves the janitor.
 void release(Sandbox::State& state);
 
-// Both.
-Result<ExecOutput> finish(Sandbox::State& state, Ending ending);
+// Releases a concluded sandbox and kills any other: nothing of it is left.
+void part_with(Sandbox::State& state);
 
-// Starts the janitor of a sandbox without a group, now that a command runs in it.
-Result<void> watch_over(Sandbox::State& state);
+// Concludes and releases.
+Result<ExecOutput> finish(Sandbox::State& state, Ending ending);
 
 }  // namespace coop::run

@@ -132,8 +132,8 @@ class Relay {
         {in_.ended || master < 0 ? -1 : STDIN_FILENO, events(in_.waiting.size() < kMost, false), 0},
         {out_.ended ? -1 : master, events(out_.waiting.size() < kMost, !in_.waiting.empty()), 0},
         {out_.waiting.empty() ? -1 : STDOUT_FILENO, POLLOUT, 0}};
-    const int count = ::poll(watched, 6, ending_ == Ending::by_itself ? remaining(deadline_) : -1);
-    if (count < 0 && errno != EINTR) return system_error("poll");
+    const int count =
+        TRY(await(state_, watched, ending_ == Ending::by_itself ? deadline_ : std::nullopt));
     if (count == 0) {
       ending_ = Ending::timed_out;
       kill_all(state_);
@@ -240,8 +240,7 @@ Result<ExecOutput> accompany(Sandbox::State& state,
                        {signals.fd(), POLLIN, 0}};
   // Once init has told the outcome it only has to die; finish() waits for that.
   while (watched[0].revents == 0 && !state.ended) {
-    const int count = ::poll(watched, 3, remaining(deadline));
-    if (count < 0 && errno != EINTR) return system_error("poll");
+    const int count = TRY(await(state, watched, deadline));
     if (count == 0) {
       ending = Ending::timed_out;
       kill_all(state);

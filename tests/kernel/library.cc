@@ -232,7 +232,8 @@ KERNEL_TEST(KernelLibrary, TheCallersStateIsUntouched) {
   const auto state = [] {
     return std::filesystem::current_path().string() + read_file("/proc/self/limits") +
            read_file("/proc/self/mountinfo") + std::to_string(::getpgrp()) +
-           run_bare({"sh", "-c", "grep -E 'Sig|Uid|Seccomp|NoNewPrivs|Cap' /proc/$PPID/status"})
+           run_bare({"sh", "-c",
+                     "grep -E '^(Sig(Blk|Ign|Cgt)|Uid|Seccomp|NoNewPrivs|Cap)' /proc/$PPID/status"})
                .out;
   };
   const std::string before = state();
