@@ -37,8 +37,8 @@ Result<AliveRow> ask_holder(const Holding& holding, std::size_t size, const Path
 
 const std::vector<Holding>& holdings() {
   static const std::vector<Holding> all{
-      {"pool", "coop pool, idle", "init, waiting process and janitor of each"},
-      {"spawn", "coop::spawn of `sleep`", "init and janitor of each"},
+      {"pool", "coop pool, idle", "init and waiting process of each, one janitor"},
+      {"spawn", "coop::spawn of `sleep`", "init of each, one janitor"},
       {"coop", "`coop run` of `sleep`", "coop, init and janitor of each"},
       {"bwrap", "bwrap + seccomp of `sleep`", "both bwrap processes of each"},
   };

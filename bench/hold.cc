@@ -119,7 +119,7 @@ void measure(AliveRow& row, const Before& before) {
   row.holder_resident =
       (static_cast<double>(own.resident_kib) - static_cast<double>(before.own.resident_kib)) / each;
   for (const ProcessFact& fact : descendants_of(::getpid())) {
-    if (is_workload(fact)) continue;
+    if (is_workload(fact) || shares_memory(fact.pid, fact.parent)) continue;
     const MemoryUse use = memory_of(fact.pid);
     row.helpers_readable = row.helpers_readable && use.readable;
     if (!use.readable && row.trouble.empty())
@@ -155,6 +155,7 @@ Result<AliveRow> held_row(const std::string& name, std::size_t count, const Path
   TRY(start_all(held, name, count, ring));
   row.alive = wait_until_up(held, count);
   row.seconds = microseconds_since(before.start) / 1e6;
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until they have settled
   row.trouble = held.trouble;
   if (row.alive < count && row.trouble.empty()) row.trouble = "not all were up after two minutes";
   measure(row, before);

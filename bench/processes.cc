@@ -1,5 +1,9 @@
 #include "processes.h"
 
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -73,6 +77,10 @@ MemoryUse memory_of(pid_t pid) {
       .anonymous_kib = field_of(*text, "Pss_Anon"),
       .resident_kib = field_of(*text, "Rss"),
       .readable = true};
+}
+
+bool shares_memory(pid_t one, pid_t other) {
+  return ::syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0;
 }
 
 std::uint64_t available_kib() {

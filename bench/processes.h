@@ -26,6 +26,9 @@ struct MemoryUse {
 };
 MemoryUse memory_of(pid_t pid);
 
+// As after vfork: what one has in memory is the other's too.
+bool shares_memory(pid_t one, pid_t other);
+
 // MemAvailable of the whole machine.
 std::uint64_t available_kib();
 

@@ -99,6 +99,16 @@ std::vector<Path> ancestors_below(std::string_view path, std::string_view top) {
   return result;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const bool ascii = static_cast<unsigned char>(text.front()) < 0x80;
+    const std::size_t length = ascii ? 1 : utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   for (std::size_t index = 0; index < text.size();) {

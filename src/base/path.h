@@ -31,6 +31,8 @@ std::size_t depth_of(std::string_view path);
 // Every ancestor from the one just below `top` down to the parent of `path`.
 std::vector<Path> ancestors_below(std::string_view path, std::string_view top);
 
+bool is_utf8(std::string_view text);
+
 // Printable form for messages and listings: control bytes and invalid UTF-8 escaped as \xNN,
 // so that a hostile file name cannot write to the reader's terminal.
 std::string printable(std::string_view text);

@@ -51,9 +51,9 @@ void walk(const Program& program, State& state, Report& failure) noexcept {
 
 // Null when the supervisor gave up or is gone.
 const Program* receive_rest(int control) noexcept {
-  const Program* rest = nullptr;
+  Rest rest;
   const long size = raw::call(SYS_recvfrom, control, &rest, sizeof rest, 0, nullptr, nullptr);
-  return size == sizeof rest ? rest : nullptr;
+  return size == sizeof rest ? rest.program : nullptr;
 }
 
 }  // namespace

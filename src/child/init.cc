@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "child/state.h"
 
@@ -123,9 +124,13 @@ bool obey(const State& state, long workload) noexcept {
   if (program.request >= 0) send_report(state.control, Report{.event = Event::ready});
 
   pollfd watched[2] = {{static_cast<int>(signals), POLLIN, 0}, {state.control, POLLIN, 0}};
+  bool young = true;  // most commands are over before it is worth tidying up
   for (;;) {
-    const long count = raw::call(SYS_ppoll, watched, 2, nullptr, nullptr, 0);
-    if (count < 0) continue;
+    timespec grace{.tv_sec = 0, .tv_nsec = 10'000'000};
+    const long count = raw::call(SYS_ppoll, watched, 2, young ? &grace : nullptr, nullptr, 0);
+    if (count == 0) forget_supervisor();
+    if (count == 0) young = false;
+    if (count <= 0) continue;
     if ((watched[0].revents & POLLIN) != 0) {
       char information[128];  // one signalfd_siginfo; its contents do not matter
       while (raw::call(SYS_read, signals, information, sizeof information) > 0) {

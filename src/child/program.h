@@ -85,6 +85,11 @@ struct Program {
   Workload workload{};
 };
 
+// What follows on the control socket when a program continues.
+struct Rest {
+  const Program* program = nullptr;
+};
+
 // --- What is said on the control socket -------------------------------------------------------
 
 enum class Event : std::uint32_t {

@@ -57,6 +57,9 @@ int apply_confinement(State& state, const Instruction& instruction) noexcept;
 void send_report(int control, const Report& report) noexcept;
 void send_descriptor(int control, const Report& report, int fd) noexcept;
 
+// Gives back what was copied from the supervisor, but for the stack we run on. The image stays.
+void forget_supervisor() noexcept;
+
 [[noreturn]] void become_init(const Program& program, State& state) noexcept;
 // In the forked workload.
 [[noreturn]] void become_workload(const Program& program, const State& state) noexcept;

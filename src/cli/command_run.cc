@@ -33,6 +33,8 @@ void report(const ExecOutput& output, const Options& options) {
   if (output.outcome == Outcome::violation) say("killed: " + output.denials.front().rule);
   if (output.outcome == Outcome::not_found)
     say("\"" + printable(options.command.front()) + "\" was not found inside the sandbox");
+  if (output.outcome == Outcome::not_executable)
+    say("\"" + printable(options.command.front()) + "\" is not a program that can be run");
   for (const Quarantined& moved : output.quarantined)
     say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
         moved.rule + "; to allow it: --allow-guarded " +

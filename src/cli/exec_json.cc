@@ -10,10 +10,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// "lossy": JSON is UTF-8, and what is not was replaced by U+FFFD.
 Json to_json(const Captured& captured) {
   return {{"text", captured.text},
           {"total_bytes", captured.total_bytes},
-          {"truncated", captured.truncated}};
+          {"truncated", captured.truncated},
+          {"lossy", !is_utf8(captured.text)}};
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ Feature cgroup_feature(const HostFacts& facts) {
                                     : "make the control group writable for coop"};
   }
   std::vector<std::string> controllers;
+  controllers.reserve(facts.cgroup.directories.size());
   for (const auto& [controller, directory] : facts.cgroup.directories)
     controllers.push_back(controller);
   return {.available = true, .reason = joined(controllers, ", ")};

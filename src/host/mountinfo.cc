@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "host/probe.h"
 #include "host/text.h"
 #include "sys/fd.h"
@@ -9,6 +11,7 @@ bool is_octal(char digit) { return digit >= '0' && digit <= '7'; }
 
 // The kernel writes space, tab, newline and backslash as \ooo. Anything else stays as it is.
 std::string unescape(std::string_view text) {
+  if (!text.contains('\\')) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for (std::size_t index = 0; index < text.size();) {
@@ -60,6 +63,7 @@ bool parse_line(std::string_view line, MountFact& mount) {
 
 std::vector<MountFact> parse_mountinfo(std::string_view text) {
   std::vector<MountFact> mounts;
+  mounts.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1);
   while (const auto line = take_line(text)) {
     MountFact mount;
     if (parse_line(*line, mount)) mounts.push_back(std::move(mount));

@@ -85,6 +85,7 @@ void try_one_by_one(HostFacts& facts) {
   }
   facts.namespaces["user"] = {.available = true};
   std::vector<std::uint64_t> flag_sets;
+  flag_sets.reserve(kOthers.size());
   for (const Namespace& other : kOthers) flag_sets.push_back(kUser.flag | other.flag);
   const std::vector<int> errors = attempt_clones(flag_sets);
   for (std::size_t index = 0; index < kOthers.size(); ++index)

@@ -7,7 +7,7 @@
 namespace coop::host {
 namespace {
 
-std::string with_reason(std::string what, const std::string& reason) {
+std::string with_reason(const std::string& what, const std::string& reason) {
   return reason.empty() ? what : what + " (" + reason + ")";
 }
 

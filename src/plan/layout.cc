@@ -20,6 +20,7 @@ std::vector<Entry> ordered(const std::vector<Entry>& entries) {
     if (winner == nullptr || entry.order >= winner->order) winner = &entry;
   }
   std::vector<Entry> kept;
+  kept.reserve(winners.size());
   for (const auto& [target, winner] : winners) kept.push_back(*winner);
   std::ranges::stable_sort(kept, {}, [](const Entry& entry) { return depth_of(entry.target); });
   return kept;

@@ -89,6 +89,9 @@ bool take_order(std::map<std::uint64_t, Task>& tasks) {
     if (watched[0].revents == 0) ended = watched[1].revents != 0;
     else if (!take_order(tasks)) watched[0].fd = -1;
   }
+  // A sandbox dies with the last copy of its control socket: such a child may have that too.
+  for (const auto& [number, task] : tasks)
+    if (task.pidfd.valid()) kill_at_once(task.pidfd.get());
   for (const auto& [number, task] : tasks) {
     if (task.pidfd.valid()) wait_for_end(task.pidfd.get());
     const Result<std::string> bytes = read_all(task.cleanup.get(), "the cleanup");
@@ -137,12 +140,12 @@ Result<std::shared_ptr<Janitor>> Janitor::start() {
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return system_error_of(error, "fork");
-  std::shared_ptr<Janitor> janitor(new Janitor);
+  std::unique_ptr<Janitor> janitor(new Janitor);
   janitor->owner_ = ::getpid();
   janitor->socket_ = std::move(ours);
   janitor->pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!janitor->pidfd_.valid()) return system_error("pidfd_open");
-  return janitor;
+  return std::shared_ptr<Janitor>(std::move(janitor));
 }
 
 Janitor::~Janitor() {

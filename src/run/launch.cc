@@ -199,8 +199,9 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   if (command != nullptr)
     program->workload = TRY(freeze_workload(plan, *command, options_.stdio, region_));
   // An error here means that the child has died already; what it said is read with its end.
+  const child::Rest rest{program};
   [[maybe_unused]] const Result<void> ignored =
-      send_message(launched_.control.get(), static_cast<const void*>(&program), sizeof program);
+      send_message(launched_.control.get(), &rest, sizeof rest);
   launched_.region = std::move(region_);
   return std::move(launched_);
 }

@@ -145,7 +145,7 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
 }
 
 Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
-  if (command.arguments.empty()) return invalid("spawn", "there is no command to run");
+  TRY(run::check_command(command, state_->policy));
   auto state = TRY(state_->take());
   Sandbox sandbox(std::move(state));
   const Result<void> handed = run::hand_over(*sandbox.state_, command, stdio);
@@ -156,7 +156,7 @@ Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
 
 Result<ExecOutput> Pool::exec(const Command& command,
                               std::optional<std::chrono::milliseconds> timeout) {
-  if (command.arguments.empty()) return invalid("exec", "there is no command to run");
+  TRY(run::check_command(command, state_->policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(state_->take());
   Sandbox sandbox(std::move(state));  // kills it, whichever way we leave

@@ -73,14 +73,14 @@ Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeou
 Result<HostFacts> probe() { return host::probe(host::Depth::full); }
 
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio) {
-  if (command.arguments.empty()) return invalid("spawn", "there is no command to run");
+  TRY(run::check_command(command, policy));
   auto state = TRY(run::start(policy, &command, {.stdio = stdio}));
   return Sandbox(std::move(state));
 }
 
 Result<ExecOutput> exec(const Policy& policy, const Command& command,
                         std::optional<std::chrono::milliseconds> timeout) {
-  if (command.arguments.empty()) return invalid("exec", "there is no command to run");
+  TRY(run::check_command(command, policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(run::start(policy, &command, {.stdio = pipes.stdio(), .attended = true}));
   Sandbox::State& running = *state;

@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "base/path.h"
 #include "plan/compile.h"
+#include "policy/variables.h"
 #include "run/quarantine.h"
 #include "sys/message.h"
 #include "sys/process.h"
@@ -86,6 +89,21 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
 }
 
 }  // namespace
+
+Result<void> check_command(const Command& command, const Policy& policy) {
+  if (command.arguments.empty()) return invalid("command", "there is no command to run");
+  const auto has_zero = [](const std::string& text) {
+    return text.find('\0') != std::string::npos;
+  };
+  if (std::ranges::any_of(command.arguments, has_zero))
+    return invalid("command", "an argument contains a zero byte", "the kernel would cut it there");
+  for (const auto& [name, value] : command.environment) {
+    TRY(policy::check_variable(name, "command environment", policy.unsafe_environment));
+    if (name.empty() || name.find('=') != std::string::npos || has_zero(name) || has_zero(value))
+      return invalid("command environment", printable(name) + " cannot be a variable");
+  }
+  return {};
+}
 
 Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout) {
   if (!timeout) return std::nullopt;

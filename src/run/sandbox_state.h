@@ -56,6 +56,9 @@ Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout);
 // Milliseconds for poll: -1 without a deadline.
 int remaining(const Deadline& deadline);
 
+// Refuses a command that could not be run as it was meant.
+Result<void> check_command(const Command& command, const Policy& policy);
+
 // Prepares and launches. With `command` null the sandbox waits for one (pool).
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);

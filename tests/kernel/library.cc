@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <sstream>
 #include <thread>
 
 #include "kernel/support.h"
@@ -85,6 +88,11 @@ KERNEL_TEST(KernelLibrary, ErrorsAreValues) {
   const Result<ExecOutput> directory =
       exec(policy_of(workspace), Command{.arguments = {"true"}, .directory = "/no/such"});
   EXPECT_TRUE(!directory || directory->exit_code != 0);
+  for (const Command& odd : {Command{.arguments = {std::string("a\0b", 3)}},
+                             Command{.arguments = {"true"}, .environment = {{"LD_PRELOAD", "x"}}},
+                             Command{.arguments = {"true"}, .environment = {{"A=B", "x"}}},
+                             Command{.arguments = {"true"}, .environment = {{"", "x"}}}})
+    EXPECT_EQ(exec(policy_of(workspace), odd).error().kind, Error::Kind::invalid);
 }
 
 KERNEL_TEST(KernelLibrary, TimeoutsAndBounds) {
@@ -201,6 +209,70 @@ KERNEL_TEST(KernelLibrary, FiftySandboxesAtOnce) {
   EXPECT_EQ(sessions.size(), 50u);
   boxes.clear();
   EXPECT_TRUE(all_gone(marker));
+}
+
+std::size_t own_children() {
+  std::size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::istringstream children(read_file(task.path() / "children"));
+    count += static_cast<std::size_t>(
+        std::distance(std::istream_iterator<int>(children), std::istream_iterator<int>()));
+  }
+  return count;
+}
+
+KERNEL_TEST(KernelLibrary, OneJanitorServesThemAll) {
+  const Workspace workspace;
+  const std::size_t before = own_children();
+  {
+    std::vector<Sandbox> boxes;
+    for (int index = 0; index < 5; ++index) {
+      Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
+      ASSERT_TRUE(box.has_value()) << to_text(box.error());
+      boxes.push_back(std::move(*box));
+    }
+    EXPECT_EQ(own_children() - before, 6u);
+  }
+  EXPECT_EQ(own_children(), before);
+}
+
+KERNEL_TEST(KernelLibrary, AKilledProgramsSandboxesAreAllCleanedUpAfter) {
+  const Workspace workspaces[3];
+  const Workspace state;
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::setenv("XDG_STATE_HOME", state.path().c_str(), 1);
+    std::vector<Sandbox> boxes;
+    for (const Workspace& workspace : workspaces)
+      if (Result<Sandbox> box = spawn(
+              policy_of(workspace),
+              Command{.arguments = {"sh", "-c", "echo evil > .envrc; touch ready; sleep 60"}}, {}))
+        boxes.push_back(std::move(*box));
+    // A child of its own that lives on must not keep the janitor from noticing its end.
+    if (::fork() == 0) ::_exit(::sleep(4) != 0);
+    ::pause();
+  }
+  for (const Workspace& workspace : workspaces)
+    EXPECT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  ::kill(program, SIGKILL);
+  ::waitpid(program, nullptr, 0);
+  for (const Workspace& workspace : workspaces)
+    EXPECT_TRUE(eventually([&] { return !exists(workspace / ".envrc"); }));
+  const Ran kept = run_bare({"grep", "-rlc", "evil", state / "coop/quarantine"});
+  EXPECT_EQ(std::ranges::count(kept.out, '\n'), 3) << kept.out;
+}
+
+// Its memory was a copy of ours, with whatever we had in it.
+KERNEL_TEST(KernelLibrary, InitForgetsWhatItWasClonedWith) {
+  const Workspace workspace;
+  const std::string large(std::size_t{64} << 20, 'x');
+  const Result<ExecOutput> done =
+      exec(policy_of(workspace), "sleep 0.5; sed -n 's/^RssAnon:[^0-9]*//p' /proc/1/status");
+  ASSERT_TRUE(done.has_value()) << to_text(done.error());
+  const int kilobytes = std::atoi(done->standard_output.text.c_str());
+  EXPECT_GT(kilobytes, 0) << done->standard_output.text;
+  EXPECT_LT(kilobytes, 1024);
+  EXPECT_EQ(large.back(), 'x');
 }
 
 std::atomic<int> child_signals = 0;

@@ -81,6 +81,28 @@ KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
   ::close(ends[0]);
 }
 
+KERNEL_TEST(KernelPool, ADirectoryIsNoStream) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  const int directory = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const Result<Sandbox> box = pool.spawn({.arguments = {"true"}}, Stdio{.input = directory});
+  ASSERT_FALSE(box.has_value());
+  EXPECT_NE(to_text(box.error()).find("directory of the host"), std::string::npos);
+  ::close(directory);
+  EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
+}
+
+KERNEL_TEST(KernelPool, IsFilledUpWhileACommandLasts) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  const std::string sleeper = "75319." + std::to_string(::getpid());
+  std::thread caller([&] { pool.exec({.arguments = {"sleep", sleeper}}, seconds(3)); });
+  EXPECT_TRUE(eventually([&] { return !processes_with(sleeper).empty(); }));
+  EXPECT_TRUE(eventually([&] { return pool.ready() == 1; }));
+  EXPECT_FALSE(processes_with(sleeper).empty());  // still at it
+  caller.join();
+}
+
 KERNEL_TEST(KernelPool, ALargeCommandLineFits) {
   const Workspace workspace;
   Pool pool = must_make(workspace, 1);

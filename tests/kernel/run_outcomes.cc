@@ -83,8 +83,8 @@ KERNEL_TEST(KernelOutcome, JsonHasEveryField) {
       {"exit_code", 7},
       {"outcome", "exited"},
       {"signal", 0},
-      {"stdout", {{"text", "out\n"}, {"total_bytes", 4}, {"truncated", false}}},
-      {"stderr", {{"text", "err\n"}, {"total_bytes", 4}, {"truncated", false}}},
+      {"stdout", {{"text", "out\n"}, {"total_bytes", 4}, {"truncated", false}, {"lossy", false}}},
+      {"stderr", {{"text", "err\n"}, {"total_bytes", 4}, {"truncated", false}, {"lossy", false}}},
       {"denials", nlohmann::json::array()},
       {"quarantined", nlohmann::json::array()}};
   EXPECT_EQ(json, expected);
@@ -110,6 +110,7 @@ KERNEL_TEST(KernelOutcome, JsonIsValidWhateverBytesTheCommandPrints) {
   const Ran ran = workspace.run(
       shell("head -c 100000 /dev/urandom; printf '\\377\\300\\033[31m\"\\\\'"), {"--json"});
   EXPECT_EQ(json_of(ran)["stdout"]["total_bytes"], 100000 + 9);
+  EXPECT_EQ(json_of(ran)["stdout"]["lossy"], true);
 }
 
 KERNEL_TEST(KernelOutcome, CapturedOutputKeepsItsHeadAndTail) {
