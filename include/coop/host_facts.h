@@ -98,6 +98,7 @@ struct HostFacts {
   std::uint32_t gid = 0;
   std::string user{};
   Path home{};
+  Path account_home{};  // what the machine's list of accounts says; $HOME may name another
   Path working_directory{};
   std::string now{};       // "2026-11-16T04:00:00Z"
   Path state_directory{};  // coop's own; never visible inside

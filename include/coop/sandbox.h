@@ -28,7 +28,7 @@ enum class Outcome : std::uint8_t {
   exited,          // by itself; exit_code is its own
   signalled,       // killed by a signal; exit_code is 128 + signal
   timed_out,       // killed by us; exit_code is 124
-  out_of_memory,   // killed by the memory limit; exit_code is 137
+  out_of_memory,   // something was killed by the memory limit and the command failed
   violation,       // killed by the system call filter; exit_code is 159
   not_found,       // the program does not exist inside; exit_code is 127
   not_executable,  // it exists and cannot be run; exit_code is 126
@@ -131,7 +131,8 @@ Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio);
 
 // Keeps `size` sandboxes of one policy prepared: every step but exec is done. Each serves one
-// command and is replaced in the background.
+// command and is replaced in the background. Must not be destroyed while a thread is in it, and is of no
+// use in a child that the program forks.
 class Pool {
  public:
   static Result<Pool> create(const Policy& policy, std::size_t size);

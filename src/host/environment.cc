@@ -46,12 +46,11 @@ void read_user(HostFacts& facts) {
   facts.user = variable(facts, "USER");
   const std::string_view home = variable(facts, "HOME");
   if (home.starts_with('/')) facts.home = normalize(home);
-  if (!facts.user.empty() && !facts.home.empty()) return;
-
   const std::string passwd = read_file("/etc/passwd").value_or("");
   const Account account = parse_passwd(passwd, facts.uid).value_or(Account{});
   if (facts.user.empty())
     facts.user = account.name.empty() ? std::to_string(facts.uid) : account.name;
+  facts.account_home = account.home;
   if (facts.home.empty()) facts.home = account.home.empty() ? Path("/") : account.home;
 }
 

@@ -1,5 +1,6 @@
 #include "plan/compile.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/path.h"
@@ -67,15 +68,27 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
         "abstract sockets included");
 }
 
+// The .git file of a submodule is relative to itself, and the workspace is elsewhere in this view.
+void note_submodule(Plan& plan, const Policy& policy, const HostFacts& host) {
+  const bool submodule = std::ranges::any_of(host.workspace.outside_git, [](const Path& git) {
+    return git.find("/modules/") != Path::npos;
+  });
+  if (submodule && policy.view == View::minimal)
+    plan.notes.emplace_back(
+        "the workspace is a submodule: git finds its repository only with --view host");
+}
+
 Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host) {
   std::vector<Entry> entries;
   add_base(entries, policy, host);
   add_devices(entries, host);
   TRY(add_proc(entries, policy, host, plan.notes));
   TRY(add_workspace(entries, policy, host));
+  note_submodule(plan, policy, host);
   TRY(add_rules(entries, policy, host, plan.notes));
   plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
   add_sockets(entries, policy, host);
+  add_pins(entries);
   std::vector<Step> steps = TRY(lay_out(entries, policy.view, host));
   for (Step& step : steps) plan.steps.push_back(std::move(step));
   add(plan, EnterRoot{}, "namespaces", "the host's tree is detached and cannot be reached again");

@@ -43,6 +43,9 @@ struct Entry {
 // Where a path of the host shows up inside, through every bind of `entries` (and the host root).
 std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view);
 
+// The deepest entry that `target` lies in; null when that is the root itself.
+const Entry* enclosing_entry(const std::vector<Entry>& entries, const Path& target);
+
 // The other names the host's own bind mounts give the same directory, from the mount table.
 std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts);
 
@@ -55,6 +58,9 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                            const HostFacts& host);
 Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                        std::vector<std::string>& notes);
+// Last of all: whatever a rule covers inside a writable tree keeps its ancestors in place, or a
+// command could move them, and the next run would find nothing under the rule's name.
+void add_pins(std::vector<Entry>& entries);
 void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
 Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
                              const HostFacts& host, std::vector<std::string>& notes);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/path.h"
+#include "plan/compile.h"
 #include "plan/layout.h"
 
 namespace coop::plan {
@@ -109,6 +110,48 @@ void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const Ho
                             .why = rule.reason});
 }
 
+// What a hide rule names must be what is hidden the next time, too. A symlink in a writable tree can be
+// pointed elsewhere by the command.
+Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                        const HostFacts& host, std::vector<std::string>& notes) {
+  const bool replaceable = std::ranges::any_of(guarded_trees(policy, host), [&](const Path& tree) {
+    return is_within(rule.path, tree) && rule.path != tree;
+  });
+  if (fact.canonical == rule.path || !replaceable || rule.kind == RuleKind::read_write) return {};
+  const std::string what = "\"" + printable(rule.path) + "\" leads to " +
+                           printable(fact.canonical) +
+                           " by a symlink that the command could replace";
+  if (rule.kind == RuleKind::hide && rule.origin != "built-in secrets")
+    return invalid(rule.origin, what, "name the file itself: " + printable(fact.canonical));
+  notes.push_back(rule.origin + ": " + what + "; the next run would follow the new one");
+  return {};
+}
+
+bool is_writable_bind(const Entry& entry) {
+  return entry.kind == Entry::Kind::bind && entry.flags.access == Access::read_write;
+}
+
+// Under a second name, what guards and other rules do to the first one would not hold.
+Result<void> check_names(const std::vector<Entry>& entries) {
+  for (const Entry& outer : entries) {
+    if (!is_writable_bind(outer)) continue;
+    for (const Entry& inner : entries) {
+      if (&inner == &outer || inner.source.empty() || !is_within(inner.source, outer.source))
+        continue;
+      const Path shown = join(outer.target, relative_to(inner.source, outer.source));
+      if (shown == inner.target) continue;
+      // Whichever of the two the user wrote is the one to change.
+      const Entry& asked = outer.origin == "--workspace" ? inner : outer;
+      return invalid(asked.origin,
+                     "\"" + printable(inner.source) + "\" would be writable at " +
+                         printable(shown) + " and be at " + printable(inner.target) + " as well",
+                     "name it once: choose --workspace " + printable(outer.source) +
+                         ", or --view host, where everything has one name");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Path workspace_target(const Policy& policy) {
@@ -161,6 +204,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       TRY(check_shape(rule, fact));
       TRY(check_root(rule, fact));
       TRY(check_special(rule.origin, fact.canonical, rule.kind, host));
+      TRY(check_link(rule, fact, policy, host, notes));
       if (!hiding) {
         entries.push_back(entry_for(entries, policy, rule, fact, order));
         continue;
@@ -174,7 +218,39 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
                         std::to_string(fact.links) + " hard links: its other names are not hidden");
     }
   }
-  return {};
+  return check_names(entries);
+}
+
+void add_pins(std::vector<Entry>& entries) {
+  std::vector<Entry> pins;
+  for (const Entry& entry : entries) {
+    const bool covers = entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::overlay ||
+                        entry.kind == Entry::Kind::tmpfs || entry.kind == Entry::Kind::bind;
+    const Entry* outer = covers ? enclosing_entry(entries, entry.target) : nullptr;
+    if (outer == nullptr || !is_writable_bind(*outer)) continue;
+    for (const Path& ancestor : ancestors_below(entry.target, outer->target))
+      pins.push_back(Entry{.kind = Entry::Kind::remount,
+                           .target = ancestor,
+                           .flags = {.access = Access::read_write},
+                           .order = 2,
+                           .origin = entry.origin,
+                           .why = "pinned: moved away, it would take along what a rule covers"});
+  }
+  entries.insert(entries.end(), pins.begin(), pins.end());
+}
+
+const Entry* enclosing_entry(const std::vector<Entry>& entries, const Path& target) {
+  const Entry* found = nullptr;
+  for (const Entry& entry : entries) {
+    if (entry.target.size() >= target.size() || !is_within(target, entry.target)) continue;
+    if (entry.kind == Entry::Kind::symlink || entry.kind == Entry::Kind::file ||
+        entry.kind == Entry::Kind::remount)
+      continue;
+    if (found == nullptr || depth_of(entry.target) > depth_of(found->target) ||
+        (entry.target == found->target && entry.order >= found->order))
+      found = &entry;
+  }
+  return found;
 }
 
 void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {

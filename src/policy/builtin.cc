@@ -29,18 +29,49 @@ Path expand_home(std::string_view path, std::string_view home) {
   return Path(path);
 }
 
-std::vector<PathRule> secret_rules(const Path& home) {
+namespace {
+
+struct Relocated {
+  std::string_view usual;
+  const char* variable;
+};
+
+constexpr Relocated kRelocated[] = {{"~/.config/", "XDG_CONFIG_HOME"},
+                                    {"~/.local/share/", "XDG_DATA_HOME"},
+                                    {"~/.local/state/", "XDG_STATE_HOME"}};
+
+// Every place a name from the list may have, each once.
+std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
+                         const std::map<std::string, std::string>& environment) {
+  if (!name.starts_with('~')) return {Path(name)};
+  std::set<Path> places;
+  for (const Path& home : homes)
+    if (!home.empty()) places.insert(expand_home(name, home));
+  for (const Relocated& relocated : kRelocated) {
+    const auto set = environment.find(relocated.variable);
+    if (!name.starts_with(relocated.usual) || set == environment.end()) continue;
+    if (set->second.starts_with('/'))
+      places.insert(normalize(name.substr(relocated.usual.size()), normalize(set->second)));
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<PathRule> secret_rules(std::span<const Path> homes,
+                                   const std::map<std::string, std::string>& environment) {
   std::vector<PathRule> rules;
   rules.reserve(std::size(kSecrets));
   for (const NamedReason& secret : kSecrets) {
-    if (secret.name.starts_with('~') && home.empty()) continue;
-    const Path path = expand_home(secret.name, home);
-    if (is_within(home, path)) continue;
-    rules.push_back(PathRule{.kind = RuleKind::hide,
-                             .path = path,
-                             .if_missing = Missing::skip,
-                             .origin = "built-in secrets",
-                             .reason = std::string(secret.reason)});
+    for (const Path& path : places_of(secret.name, homes, environment)) {
+      if (std::ranges::any_of(homes, [&](const Path& home) { return is_within(home, path); }))
+        continue;
+      rules.push_back(PathRule{.kind = RuleKind::hide,
+                               .path = path,
+                               .if_missing = Missing::skip,
+                               .origin = "built-in secrets",
+                               .reason = std::string(secret.reason)});
+    }
   }
   return rules;
 }

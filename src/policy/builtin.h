@@ -32,9 +32,13 @@ std::span<const CacheEntry> caches();
 // "~/x" and "~" with the home directory put in; anything else unchanged.
 Path expand_home(std::string_view path, std::string_view home);
 
-// The secrets list as rules: optional, hidden. `home` decides where "~" is. Entries that contain
-// the home directory itself are left out: hiding a home hides the tools in it.
-std::vector<PathRule> secret_rules(const Path& home);
+// The secrets list as rules: optional, hidden. "~" is each of `homes` ($HOME may name another than the
+// account's own, where the keys are all the same), and ~/.config, ~/.local/share and ~/.local/state are
+// where the XDG variables say as well. Entries that contain a home directory itself are left out:
+// hiding a home hides the tools in it.
+std::vector<PathRule> secret_rules(std::span<const Path> homes,
+                                   const std::map<std::string, std::string>& environment = {});
+inline std::vector<PathRule> secret_rules(const Path& home) { return secret_rules({&home, 1}); }
 
 // `--cache NAME` as rules: optional, writable.
 Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& home,

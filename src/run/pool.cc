@@ -1,5 +1,6 @@
 // Prepared sandboxes: every step but exec is done, the workload waits on a socket.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -51,6 +52,7 @@ struct Pool::State {
   std::vector<Sandbox> retired{};  // done; what is left of them is collected in the background
   std::atomic<bool> stopping = false;
   std::thread refiller{};
+  pid_t owner = ::getpid();
 
   ~State() {
     {
@@ -60,6 +62,12 @@ struct Pool::State {
     changed.notify_all();
     if (refiller.joinable()) refiller.join();
     for (auto& state : ready) Sandbox discarded(std::move(state));
+  }
+
+  Result<void> check_owner() const {
+    if (owner == ::getpid()) return {};
+    return invalid("pool", "it belongs to the process that this one was forked from",
+                   "make a pool of your own after fork()");
   }
 
   // Prepared anew each time: what the last command changed in the workspace (a new repository, a
@@ -129,7 +137,11 @@ struct Pool::State {
 Pool::Pool(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Pool::Pool(Pool&&) noexcept = default;
 Pool& Pool::operator=(Pool&&) noexcept = default;
-Pool::~Pool() = default;
+Pool::~Pool() {
+  // In a forked child the thread is not there, a lock may be held by nobody, and the sandboxes are the
+  // parent's: all of it stays as it is.
+  if (state_ && state_->owner != ::getpid()) static_cast<void>(state_.release());
+}
 
 Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
   if (size == 0) return invalid("pool", "a pool of no sandboxes serves nothing");
@@ -145,6 +157,7 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
 }
 
 Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
+  TRY(state_->check_owner());
   TRY(run::check_command(command, state_->policy));
   auto state = TRY(state_->take());
   Sandbox sandbox(std::move(state));
@@ -156,6 +169,7 @@ Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
 
 Result<ExecOutput> Pool::exec(const Command& command,
                               std::optional<std::chrono::milliseconds> timeout) {
+  TRY(state_->check_owner());
   TRY(run::check_command(command, state_->policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(state_->take());

@@ -22,20 +22,31 @@ Result<Path> canonical(const Path& path) {
   return Path(buffer.data());
 }
 
+// Absolute, and without "..": what follows a symlink is not what the text says, so the kernel is asked
+// about everything up to the last one. What is not there keeps its text.
+Path without_dots(const Path& written, const Path& base) {
+  const Path whole = written.starts_with('/') ? written : join(base, written);
+  const std::size_t last = (whole + "/").rfind("/../");
+  if (last == std::string::npos) return normalize(whole);
+  const Result<Path> front = canonical(whole.substr(0, last + 3));
+  return front ? normalize((whole + "/").substr(last + 4), *front) : normalize(whole);
+}
+
 // The user's rules come after the built-in ones, so that for the same path they win.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.session.empty()) policy.session = new_session();
   policy.workspace =
       normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
   policy.workspace = TRY(with_context("opening the workspace", canonical(policy.workspace)));
-  std::vector<PathRule> rules = policy::secret_rules(host.home);
+  const std::array homes{host.home, host.account_home};
+  std::vector<PathRule> rules = policy::secret_rules(homes, host.environment);
   rules.push_back(PathRule{.kind = RuleKind::hide,
                            .path = host.state_directory,
                            .if_missing = Missing::skip,
                            .origin = "built-in secrets",
                            .reason = "coop's own state"});
   for (PathRule& rule : policy.rules) {
-    rule.path = normalize(policy::expand_home(rule.path, host.home), host.working_directory);
+    rule.path = without_dots(policy::expand_home(rule.path, host.home), host.working_directory);
     rules.push_back(std::move(rule));
   }
   policy.rules = std::move(rules);

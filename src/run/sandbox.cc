@@ -34,23 +34,29 @@ Sandbox& Sandbox::operator=(Sandbox&& other) noexcept {
 }
 
 Sandbox::~Sandbox() {
-  if (state_) run::part_with(*state_);
+  if (!state_) return;
+  // In a forked child all of it is the parent's: its group, its janitor's word, its process.
+  if (state_->owner != ::getpid()) static_cast<void>(state_.release());
+  else run::part_with(*state_);
 }
 
 const std::string& Sandbox::session() const { return state_->prepared.plan.session; }
 int Sandbox::pidfd() const { return state_->launched.pidfd.get(); }
 
 Result<void> Sandbox::signal(int number) {
+  TRY(run::check_owner(*state_));
   const child::SignalRequest request{.number = number};
   return send_message(state_->launched.control.get(), &request, sizeof request);
 }
 
 Result<void> Sandbox::kill() {
+  TRY(run::check_owner(*state_));
   run::kill_all(*state_);
   return {};
 }
 
 Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeout) {
+  TRY(run::check_owner(*state_));
   if (state_->concluded) return invalid("wait", "this sandbox has been waited for already");
   const run::Deadline deadline =
       run::deadline_after(timeout ? timeout : state_->prepared.plan.limits.timeout);

@@ -57,12 +57,11 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
   } else {
     set_signal(output, SIGKILL);  // init itself was killed, from outside
   }
-  if (state.group.out_of_memory_kills() > 0 && ending == Ending::by_itself &&
-      output.exit_code != 0) {
-    output.outcome = Outcome::out_of_memory;
-    output.denials.push_back(
-        Denial{"memory beyond the limit", "--memory", "--memory with a larger size"});
-  }
+  if (state.group.out_of_memory_kills() == 0 || ending != Ending::by_itself) return;
+  output.denials.push_back(
+      Denial{"memory beyond the limit", "--memory", "--memory with a larger size"});
+  if (output.exit_code != 0) output.outcome = Outcome::out_of_memory;
+  else output.notes.emplace_back("processes were killed for memory beyond the limit (--memory)");
 }
 
 void set_usage(ExecOutput& output, const Sandbox::State& state) {
@@ -103,6 +102,12 @@ Result<void> check_command(const Command& command, const Policy& policy) {
       return invalid("command environment", printable(name) + " cannot be a variable");
   }
   return {};
+}
+
+Result<void> check_owner(const Sandbox::State& state) {
+  if (state.owner == ::getpid()) return {};
+  return invalid("sandbox", "it belongs to the process that this one was forked from",
+                 "start sandboxes of your own after fork()");
 }
 
 Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout) {

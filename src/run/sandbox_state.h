@@ -2,6 +2,7 @@
 #pragma once
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <functional>
@@ -41,9 +42,10 @@ struct Sandbox::State {
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};
-  bool concluded = false;  // the outcome is known
-  bool reaped = false;     // init is dead and collected
-  bool released = false;   // nothing of it is left
+  pid_t owner = ::getpid();  // a child that the program forks has a copy of all this
+  bool concluded = false;    // the outcome is known
+  bool reaped = false;       // init is dead and collected
+  bool released = false;     // nothing of it is left
 };
 
 }  // namespace coop
@@ -58,6 +60,9 @@ int remaining(const Deadline& deadline);
 
 // Refuses a command that could not be run as it was meant.
 Result<void> check_command(const Command& command, const Policy& policy);
+
+// An error in a child that the program forked: sandboxes are not inherited.
+Result<void> check_owner(const Sandbox::State& state);
 
 // Prepares and launches. With `command` null the sandbox waits for one (pool).
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,

@@ -140,6 +140,26 @@ KERNEL_TEST(EscapeGuards, HooksDirectoryThatIsASymlink) {
   EXPECT_TRUE(ran.exit_code == 125 || !exists(workspace / "tools/hooks/pre-commit")) << ran.err;
 }
 
+// A second name of the workspace, where guards would not hold, is refused.
+KERNEL_TEST(EscapeGuards, TheWorkspaceUnderASecondName) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  const std::string above = workspace.around().path();
+  const Arguments attack{"write", workspace / ".git/hooks/pre-commit", "evil"};
+  EXPECT_TRUE(escaped(workspace.outside(attack)));
+  std::filesystem::remove(workspace / ".git/hooks/pre-commit");
+  make_symlink(above, above + "/link");
+  for (const std::string& granted : {above, above + "/link"}) {
+    const Ran ran = workspace.inside(attack, {"--rw", granted});
+    EXPECT_EQ(ran.exit_code, 125) << ran.out;
+    EXPECT_NE(ran.err.find("--view host"), std::string::npos) << ran.err;
+    EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit"));
+    const Ran host = workspace.inside(attack, {"--rw", granted, "--view", "host"});
+    EXPECT_FALSE(escaped(host)) << host.out;
+    EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit"));
+  }
+}
+
 KERNEL_TEST(EscapeGuards, EditorAgentAndPipelineFilesThatExist) {
   const Workspace workspace;
   for (const char* directory :

@@ -1,11 +1,13 @@
 // Secrets of the home directory, by every name they have.
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "support/harness.h"
 
@@ -42,6 +44,8 @@ class Home {
   Workspace workspace_;
   std::string path_;
 };
+
+Arguments in_shell(const std::string& script) { return {"sh", "-c", script}; }
 
 // A hidden directory is empty, a hidden file cannot be opened.
 constexpr std::initializer_list<int> kHidden{ENOENT, EACCES};
@@ -189,6 +193,44 @@ KERNEL_TEST(EscapeSecrets, TheWorkspaceIsAboveTheHome) {
     EXPECT_TRUE(blocked(read("home/.ssh/id_rsa"), kHidden)) << view;
     EXPECT_TRUE(blocked(read("home/.netrc"), kHidden)) << view;
   }
+}
+
+// Two runs: the first moves what leads to the hidden file, the second looks under the new name.
+KERNEL_TEST(EscapeSecrets, MovingWhatLeadsToAHiddenFile) {
+  for (const char* view : {"minimal", "host"}) {
+    for (const char* hidden : {"conf/secret.env", "a/b/private"}) {
+      const std::string top = std::string(hidden).substr(0, std::string(hidden).find('/'));
+      const auto move_and_look = [&](const Arguments& rule) {
+        const Workspace workspace;
+        make_directories(std::filesystem::path(workspace / hidden).parent_path());
+        write_file(workspace / hidden, "TOPSECRET");
+        Arguments flags{"--view", view};
+        flags.insert(flags.end(), rule.begin(), rule.end());
+        workspace.run(in_shell("mv " + top + " moved; mkdir -p \"$(dirname " + hidden +
+                               ")\"; echo x > " + std::string(hidden)),
+                      flags);
+        const std::string below = std::string(hidden).substr(top.size());
+        return workspace.run(in_shell("cat moved" + below + " " + hidden), flags).out;
+      };
+      EXPECT_THAT(move_and_look({}), testing::HasSubstr("TOPSECRET"));
+      EXPECT_THAT(move_and_look({"--hide", hidden}), testing::Not(testing::HasSubstr("TOPSECRET")))
+          << view << " " << hidden;
+    }
+  }
+}
+
+KERNEL_TEST(EscapeSecrets, PointingAHiddenSymlinkElsewhere) {
+  const Workspace workspace;
+  make_directories(workspace / "config");
+  write_file(workspace / "config/prod.env", "TOPSECRET");
+  make_symlink("config/prod.env", workspace / ".env");
+  // The rule could not hold for the next run: it is refused, and the way that holds is named.
+  const Ran refused = workspace.run({"true"}, {"--hide", ".env"});
+  EXPECT_EQ(refused.exit_code, 125);
+  EXPECT_THAT(refused.err, testing::HasSubstr("config/prod.env"));
+  const Ran ran =
+      workspace.run(in_shell("cat .env config/prod.env"), {"--hide", "config/prod.env"});
+  EXPECT_THAT(ran.out, testing::Not(testing::HasSubstr("TOPSECRET")));
 }
 
 KERNEL_TEST(EscapeSecrets, HardLinkFromInside) {

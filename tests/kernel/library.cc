@@ -262,6 +262,29 @@ KERNEL_TEST(KernelLibrary, AKilledProgramsSandboxesAreAllCleanedUpAfter) {
   EXPECT_EQ(std::ranges::count(kept.out, '\n'), 3) << kept.out;
 }
 
+// What a program forked is not its parent, though it has a copy of everything.
+KERNEL_TEST(KernelLibrary, AForkedChildCannotTakeWhatIsItsParents) {
+  const Workspace workspace;
+  Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
+  ASSERT_TRUE(box.has_value()) << to_text(box.error());
+  auto pool = std::make_unique<Pool>(*Pool::create(policy_of(workspace), 1));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    const bool refused = !pool->exec({.arguments = {"true"}}) && !box->wait() && !box->kill();
+    pool.reset();
+    {
+      const Sandbox gone(std::move(*box));
+    }
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(pool->exec({.arguments = {"true"}})->exit_code, 0);
+  EXPECT_EQ(box->wait(milliseconds(200))->outcome, Outcome::timed_out);  // it was alive
+}
+
 // Its memory was a copy of ours, with whatever we had in it.
 KERNEL_TEST(KernelLibrary, InitForgetsWhatItWasClonedWith) {
   const Workspace workspace;

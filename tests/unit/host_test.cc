@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,20 @@ class Directory {
 };
 
 // --- Text ------------------------------------------------------------------------------------
+
+TEST(EnvironmentTest, TheAccountsHomeIsKnownWhateverTheVariableSays) {
+  const passwd* account = ::getpwuid(::geteuid());
+  ASSERT_NE(account, nullptr);
+  const char* before = std::getenv("HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("HOME", "/tmp/elsewhere", 1);
+  const Result<HostFacts> facts = host::probe(host::Depth::quick);
+  if (before == nullptr) ::unsetenv("HOME");
+  else ::setenv("HOME", kept.c_str(), 1);
+  ASSERT_TRUE(facts.has_value());
+  EXPECT_EQ(facts->home, "/tmp/elsewhere");
+  EXPECT_EQ(facts->account_home, account->pw_dir);
+}
 
 TEST(HostTextTest, FieldsAreTakenOneByOne) {
   std::string_view rest = "a::b";

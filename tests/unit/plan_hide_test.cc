@@ -46,12 +46,12 @@ TEST(PlanHideTest, AFileOfTheWorkspaceIsHiddenWhereTheWorkspaceIs) {
 }
 
 TEST(PlanHideTest, ASecondMountOfTheSameDirectoryIsHiddenToo) {
-  // --rw /home/ann shows the workspace a second time, at its own path.
+  // --ro /home/ann shows the workspace a second time, at its own path.
   HostFacts host = anns_machine();
   add_path(host, "/home/ann/project/.env", PathKind::file);
   const Plan plan = with_rules(
       View::minimal,
-      {rule(RuleKind::hide, "/home/ann/project/.env"), rule(RuleKind::read_write, "/home/ann")},
+      {rule(RuleKind::hide, "/home/ann/project/.env"), rule(RuleKind::read_only, "/home/ann")},
       host);
   EXPECT_EQ(all_of<HideMount>(plan),
             (std::vector{HideMount{"/work/.env", PathKind::file},

@@ -54,10 +54,21 @@ TEST(SecretsTest, NeverHideTheHomeTheyAreFor) {
   EXPECT_EQ(find(secret_rules("/root/deeper"), "/root"), nullptr);
 }
 
+TEST(SecretsTest, AreHiddenInEveryHomeAndWhereTheVariablesSay) {
+  const std::vector<Path> homes{"/tmp/x", "/home/ann", ""};
+  const std::vector<PathRule> rules =
+      secret_rules(homes, {{"XDG_CONFIG_HOME", "/home/ann/xc"}, {"XDG_DATA_HOME", "relative"}});
+  for (const char* path :
+       {"/tmp/x/.ssh", "/home/ann/.ssh", "/home/ann/.config/gh", "/home/ann/xc/gh"})
+    EXPECT_NE(find(rules, path), nullptr) << path;
+  for (const PathRule& rule : rules)
+    EXPECT_EQ(std::ranges::count(rules, rule.path, &PathRule::path), 1) << rule.path;
+}
+
 TEST(SecretsTest, WithoutAHomeOnlyTheMachinesOwnAreListed) {
-  for (const PathRule& rule : secret_rules(""))
+  for (const PathRule& rule : secret_rules(Path()))
     EXPECT_TRUE(rule.path.starts_with("/")) << rule.path;
-  EXPECT_NE(find(secret_rules(""), "/etc/shadow"), nullptr);
+  EXPECT_NE(find(secret_rules(Path()), "/etc/shadow"), nullptr);
 }
 
 TEST(CachesTest, AreWritableOptionalAndBelowTheHome) {
