@@ -1,5 +1,5 @@
 // PID 1 of the sandbox: starts the workload, reaps whatever is left to it, passes signals on, and
-// takes everything along when the workload or the supervisor ends.
+// takes everything along when the workload or the supervisor ends, or the time is up.
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -60,32 +60,66 @@ void report_exit(int control, int status) noexcept {
                               .alone = others == kNoChild ? 1 : 0});
 }
 
+constexpr std::int64_t kForever = INT64_MAX;
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// Nanoseconds of the clock that nobody sets.
+std::int64_t now() noexcept {
+  timespec time{};
+  raw::call(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+struct Duty {
+  int control = -1;
+  long workload = -1;
+  std::int64_t end = kForever;  // by now()
+  // Stops are told one at a time. Something inside could stop and continue the workload without
+  // end: with a supervisor that is stopped too, the socket would fill up and we would wait on it.
+  bool stop_told = false;
+};
+
+// Nanoseconds that are left. The supervisor kills us at its timeout; when it cannot, because it was
+// stopped (the command can bring that about at a terminal), the time is up all the same.
+std::int64_t remaining(const Duty& duty) noexcept {
+  if (duty.end == kForever) return kForever;
+  const std::int64_t left = duty.end - now();
+  if (left > 0) return left;
+  send_report(duty.control, Report{.event = Event::timed_out});
+  leave();
+}
+
 // True when the workload itself is over.
-bool reap(const State& state, long workload) noexcept {
-  for (;;) {
+bool reap(Duty& duty) noexcept {
+  // The time is looked at here too: children that end faster than we collect them keep us here.
+  while (remaining(duty) > 0) {
     int status = 0;
     const long pid = raw::call(SYS_wait4, -1, &status, WNOHANG | WUNTRACED | __WALL, nullptr);
     if (pid <= 0) return false;
-    if (pid != workload) continue;
+    if (pid != duty.workload) continue;
     if (WIFSTOPPED(status)) {
-      send_report(state.control, Report{.event = Event::stopped, .status = WSTOPSIG(status)});
+      if (!duty.stop_told)
+        send_report(duty.control, Report{.event = Event::stopped, .status = WSTOPSIG(status)});
+      duty.stop_told = true;
       continue;
     }
-    report_exit(state.control, status);
+    report_exit(duty.control, status);
     return true;
   }
+  return false;
 }
 
 // False when the supervisor is gone.
-bool obey(const State& state, long workload) noexcept {
+bool obey(Duty& duty) noexcept {
   SignalRequest request;
   const long size =
-      raw::call(SYS_recvfrom, state.control, &request, sizeof request, 0, nullptr, nullptr);
+      raw::call(SYS_recvfrom, duty.control, &request, sizeof request, 0, nullptr, nullptr);
   if (size <= 0) return false;
   if (size != sizeof request) return true;
+  if (request.number == SIGCONT) duty.stop_told = false;
   switch (request.recipients) {
-    case Recipients::workload: raw::call(SYS_kill, workload, request.number); break;
-    case Recipients::group: raw::call(SYS_kill, -workload, request.number); break;
+    case Recipients::workload: raw::call(SYS_kill, duty.workload, request.number); break;
+    case Recipients::group: raw::call(SYS_kill, -duty.workload, request.number); break;
     case Recipients::everyone: raw::call(SYS_kill, -1, request.number); break;
   }
   return true;
@@ -106,6 +140,8 @@ bool obey(const State& state, long workload) noexcept {
   // from inside, whatever the workload's uid. exec gives the workload a fresh, readable one.
   raw::call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (program.die_with_parent) raw::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  Duty duty{.control = state.control};
+  if (program.lifetime != kEndless) duty.end = now() + program.lifetime * (kSecond / 1000);
   Together together{program, state};
   const long workload = signals < 0 ? signals : fork_workload(together);
   if (workload < 0) {
@@ -113,6 +149,7 @@ bool obey(const State& state, long workload) noexcept {
                 Report{.event = Event::failed, .step = kForkStep, .error = error_of(workload)});
     leave();
   }
+  duty.workload = workload;
   if (state.terminal >= 0) {
     raw::call(SYS_setpgid, workload, workload);
     raw::call(SYS_close, state.terminal);
@@ -126,18 +163,22 @@ bool obey(const State& state, long workload) noexcept {
   pollfd watched[2] = {{static_cast<int>(signals), POLLIN, 0}, {state.control, POLLIN, 0}};
   bool young = true;  // most commands are over before it is worth tidying up
   for (;;) {
-    timespec grace{.tv_sec = 0, .tv_nsec = 10'000'000};
-    const long count = raw::call(SYS_ppoll, watched, 2, young ? &grace : nullptr, nullptr, 0);
-    if (count == 0) forget_supervisor();
+    constexpr std::int64_t kGrace = kSecond / 100;
+    const std::int64_t left = remaining(duty);
+    const std::int64_t wait = young && left > kGrace ? kGrace : left;
+    timespec time{.tv_sec = wait / kSecond, .tv_nsec = wait % kSecond};
+    const long count =
+        raw::call(SYS_ppoll, watched, 2, wait == kForever ? nullptr : &time, nullptr, 0);
+    if (count == 0 && young) forget_supervisor();
     if (count == 0) young = false;
     if (count <= 0) continue;
     if ((watched[0].revents & POLLIN) != 0) {
       char information[128];  // one signalfd_siginfo; its contents do not matter
       while (raw::call(SYS_read, signals, information, sizeof information) > 0) {
       }
-      if (reap(state, workload)) leave();
+      if (reap(duty)) leave();
     }
-    if (watched[1].revents != 0 && !obey(state, workload)) leave();
+    if (watched[1].revents != 0 && !obey(duty)) leave();
   }
 }
 

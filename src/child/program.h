@@ -67,6 +67,8 @@ struct Workload {
   int stdio[3] = {-1, -1, -1};
 };
 
+inline constexpr std::int64_t kEndless = -1;
+
 struct Program {
   const Instruction* instructions = nullptr;
   std::uint32_t count = 0;
@@ -77,11 +79,11 @@ struct Program {
   int request = -1;           // pool: where the workload waits for its ExecRequest, or -1
   const int* keep = nullptr;  // descriptors not to close, ascending
   std::uint32_t keep_count = 0;
-  std::uint64_t signal_mask = 0;  // of the workload
-  char* command_line = nullptr;   // the supervisor's own, as /proc/1/cmdline would show it inside
+  char* command_line = nullptr;  // the supervisor's own, as /proc/1/cmdline would show it inside
   std::uint64_t command_line_size = 0;
-  bool die_with_parent = false;    // only when the cloning thread lives as long as its process
-  void* workload_stack = nullptr;  // pool: its upper end; the workload waits there beside init
+  bool die_with_parent = false;      // only when the cloning thread lives as long as its process
+  std::int64_t lifetime = kEndless;  // milliseconds of init; see LaunchOptions::timeout
+  void* workload_stack = nullptr;    // pool: its upper end; the workload waits there beside init
   Workload workload{};
 };
 
@@ -97,8 +99,9 @@ enum class Event : std::uint32_t {
   terminal,     // a descriptor comes along: the pty's master
   ready,        // prepared: every instruction is done, the workload waits
   exec_failed,  // error; step: what failed, as Failing
-  stopped,      // status: the signal
+  stopped,      // status: the signal; not told again before the supervisor sent SIGCONT
   exited,       // status: as from wait4; usage of everything waited for
+  timed_out,    // its lifetime was over, and the supervisor had not ended it
 };
 
 enum class Failing : std::uint32_t { command, directory };

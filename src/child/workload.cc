@@ -106,8 +106,9 @@ int receive(int request_socket, Workload& workload) noexcept {
   if (workload.directory != nullptr)
     if (const long result = raw::call(SYS_chdir, workload.directory); result < 0)
       fail(state, error_of(result), Failing::directory);
-  raw::call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &program.signal_mask, nullptr,
-            sizeof program.signal_mask);
+  // Whatever the caller blocks: a command that cannot be ended by SIGTERM is nobody's wish.
+  const std::uint64_t nothing = 0;
+  raw::call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &nothing, nullptr, sizeof nothing);
   fail(state, execute(workload));
 }
 

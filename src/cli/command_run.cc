@@ -45,9 +45,11 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
-  auto state = TRY(
-      run::start(policy, &command,
-                 {.stdio = stdio, .parent_death = run::ParentDeath::signalled, .attended = true}));
+  auto state = TRY(run::start(policy, &command,
+                              {.stdio = stdio,
+                               .parent_death = run::ParentDeath::signalled,
+                               .attended = true,
+                               .timeout = policy.limits.timeout}));
   Result<ExecOutput> output = run::accompany_captured(*state, std::move(pipes), std::nullopt);
   run::part_with(*state);
   return output;
@@ -58,11 +60,13 @@ Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
   const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
                             .parent_death = run::ParentDeath::signalled,
-                            .attended = true};
+                            .attended = true,
+                            .timeout = timeout};
   const bool terminal = wants_terminal(options);
   if (terminal) {
     launch.terminal = run::terminal_size(STDIN_FILENO).value_or(run::TerminalSize{});
     launch.stdio = {};
+    launch.attended = false;  // the janitor comes at once: it watches over the raw terminal too
   }
   auto state = TRY(run::start(policy, &command, launch));
   Result<ExecOutput> output =

@@ -277,11 +277,15 @@ Result<const char* const*> freeze_list(const std::vector<std::string>& texts, Re
   return list;
 }
 
+Path directory_of(const Plan& plan, const Command& command) {
+  return command.directory.value_or(plan.directory);
+}
+
 Invocation invocation_for(const Plan& plan, const Command& command) {
   Invocation result;
   std::map<std::string, std::string> environment = plan.environment;
   for (const auto& [name, value] : command.environment) environment[name] = value;
-  result.directory = command.directory.value_or(plan.directory);
+  result.directory = directory_of(plan, command);
   environment["PWD"] = result.directory;
   for (const auto& [name, value] : environment) result.environment.push_back(name + "=" + value);
   result.arguments = command.arguments;

@@ -32,6 +32,9 @@ Result<std::span<const child::Instruction>> freeze(const Plan& plan, const Freez
 // A list that ends with a null pointer, as execve takes it.
 Result<const char* const*> freeze_list(const std::vector<std::string>& texts, Region& region);
 
+// Where the command starts, inside.
+Path directory_of(const Plan& plan, const Command& command);
+
 // What execve will need, with the PATH of the sandbox applied.
 struct Invocation {
   std::vector<std::string> candidates{};

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 
+#include "run/raw_terminal.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -20,16 +21,19 @@ namespace coop::run {
 
 namespace {
 
-enum class Order : std::uint64_t { add, watch, drop };
+enum class Order : std::uint64_t { add, watch, watch_terminal, drop };
 
 struct Message {
   Order order{};
   std::uint64_t number = 0;
+  termios settings{};  // watch_terminal: as they were
 };
 
 struct Task {
   UniqueFd cleanup{};
   UniqueFd pidfd{};
+  UniqueFd terminal{};
+  termios settings{};
 };
 
 // glibc's fork() leaves the allocator usable in the child of a program with many threads, but its
@@ -59,7 +63,7 @@ void keep_only(int socket, int holder) {
   for (int fd = 0; fd < 3; ++fd) ::open("/dev/null", O_RDWR);
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) < 0) return;
-  files.rlim_cur = files.rlim_max;  // two for each sandbox
+  files.rlim_cur = files.rlim_max;  // up to three for each sandbox
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
@@ -72,6 +76,10 @@ bool take_order(std::map<std::uint64_t, Task>& tasks) {
   switch (message.order) {
     case Order::add: tasks[message.number].cleanup = std::move(received.descriptor); break;
     case Order::watch: tasks[message.number].pidfd = std::move(received.descriptor); break;
+    case Order::watch_terminal:
+      tasks[message.number].terminal = std::move(received.descriptor);
+      tasks[message.number].settings = message.settings;
+      break;
     case Order::drop: tasks.erase(message.number); break;
   }
   return true;
@@ -92,6 +100,12 @@ bool take_order(std::map<std::uint64_t, Task>& tasks) {
   // A sandbox dies with the last copy of its control socket: such a child may have that too.
   for (const auto& [number, task] : tasks)
     if (task.pidfd.valid()) kill_at_once(task.pidfd.get());
+  // Before all that takes time: the caller's shell is about to read from it. And we let go of it, for
+  // whoever waits until nobody has it open.
+  for (auto& [number, task] : tasks) {
+    if (task.terminal.valid()) restore_if_raw(task.terminal.get(), task.settings);
+    task.terminal.reset();
+  }
   for (const auto& [number, task] : tasks) {
     if (task.pidfd.valid()) wait_for_end(task.pidfd.get());
     const Result<std::string> bytes = read_all(task.cleanup.get(), "the cleanup");
@@ -170,6 +184,11 @@ Result<Charge> Charge::give(Cleanup cleanup, int pidfd) {
 Result<void> Charge::watch(int pidfd) const {
   const Message message{Order::watch, number_};
   return send_message(janitor_->socket_.get(), &message, sizeof message, {&pidfd, 1});
+}
+
+Result<void> Charge::watch_terminal(int fd, const termios& before) const {
+  const Message message{Order::watch_terminal, number_, before};
+  return send_message(janitor_->socket_.get(), &message, sizeof message, {&fd, 1});
 }
 
 void Charge::end() {

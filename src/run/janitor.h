@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <termios.h>
 
 #include <atomic>
 #include <cstdint>
@@ -53,6 +54,9 @@ class Charge {
   static Result<Charge> give(Cleanup cleanup, int pidfd = -1);
 
   Result<void> watch(int pidfd) const;
+  // `fd` is about to become raw. When this process dies first, it gets these settings back.
+  Result<void> watch_terminal(int fd, const termios& before) const;
+  bool given() const { return janitor_ != nullptr; }
   // The supervisor has cleaned up by itself.
   void end();
 

@@ -84,11 +84,18 @@ class SignalsBlocked {
   ~SignalsBlocked() {
     raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
   }
-  std::uint64_t before() const { return before_; }
 
  private:
   std::uint64_t before_ = 0;
 };
+
+// A supervisor that can act comes first: it knows what was printed until then.
+std::int64_t lifetime_for(const LaunchOptions& options) {
+  constexpr std::chrono::milliseconds kLate{100};
+  constexpr std::chrono::milliseconds kMost = std::chrono::years(100);
+  if (!options.timeout) return child::kEndless;
+  return (std::clamp(*options.timeout, std::chrono::milliseconds(0), kMost) + kLate).count();
+}
 
 // The stack's upper end. It serves the few calls between waking and exec.
 Result<void*> allocate_stack(Region& region) {
@@ -165,7 +172,6 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
   long pid = 0;
   {
     const SignalsBlocked blocked;
-    launch.signal_mask_ = blocked.before();
     pid = raw::call(SYS_clone3, &arguments, sizeof arguments);
     if (pid == 0) child::run(program);
   }
@@ -191,8 +197,8 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   program->count = static_cast<std::uint32_t>(instructions.size());
   program->control = child_control_;
   program->request = child_request_;
-  program->signal_mask = signal_mask_;
   program->die_with_parent = options_.parent_death == ParentDeath::signalled;
+  program->lifetime = lifetime_for(options_);
   program->command_line = command_line.begin;
   program->command_line_size = static_cast<std::uint64_t>(command_line.end - command_line.begin);
   if (options_.prepared) program->workload_stack = TRY(allocate_stack(region_));

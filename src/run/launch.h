@@ -1,6 +1,7 @@
 // Starting a sandbox: the only place that clones.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "base/result.h"
@@ -27,6 +28,9 @@ struct LaunchOptions {
   bool prepared = false;
   // The caller waits for the end at once. The janitor comes only for a command that lasts.
   bool attended = false;
+  // When it is known at the start: init ends the run shortly after it, should the supervisor be
+  // unable to.
+  std::optional<std::chrono::milliseconds> timeout{};
 };
 
 // A sandbox whose init was cloned. Closing `control` kills everything inside.
@@ -56,7 +60,6 @@ class Launch {
   LaunchOptions options_{};
   Region region_{};
   std::size_t early_steps_ = 0;
-  std::uint64_t signal_mask_ = 0;
   int child_control_ = -1;  // numbers in the child's table
   int child_request_ = -1;
   Launched launched_{};

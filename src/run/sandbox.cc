@@ -45,6 +45,9 @@ int Sandbox::pidfd() const { return state_->launched.pidfd.get(); }
 
 Result<void> Sandbox::signal(int number) {
   TRY(run::check_owner(*state_));
+  constexpr int kHighest = 64;
+  if (number < 1 || number > kHighest)
+    return invalid("signal", std::to_string(number) + " is no signal", "signals are 1 to 64");
   const child::SignalRequest request{.number = number};
   return send_message(state_->launched.control.get(), &request, sizeof request);
 }
@@ -88,7 +91,10 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
                         std::optional<std::chrono::milliseconds> timeout) {
   TRY(run::check_command(command, policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
-  auto state = TRY(run::start(policy, &command, {.stdio = pipes.stdio(), .attended = true}));
+  auto state = TRY(run::start(policy, &command,
+                              {.stdio = pipes.stdio(),
+                               .attended = true,
+                               .timeout = timeout ? timeout : policy.limits.timeout}));
   Sandbox::State& running = *state;
   const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
   return run::capture(running, std::move(pipes), timeout);

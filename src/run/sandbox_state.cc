@@ -96,6 +96,9 @@ Result<void> check_command(const Command& command, const Policy& policy) {
   };
   if (std::ranges::any_of(command.arguments, has_zero))
     return invalid("command", "an argument contains a zero byte", "the kernel would cut it there");
+  if (command.directory && (command.directory->empty() || has_zero(*command.directory)))
+    return invalid("command directory", "\"" + printable(*command.directory) + "\" is no directory",
+                   "leave it out to start in the policy's");
   for (const auto& [name, value] : command.environment) {
     TRY(policy::check_variable(name, "command environment", policy.unsafe_environment));
     if (name.empty() || name.find('=') != std::string::npos || has_zero(name) || has_zero(value))
@@ -174,6 +177,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, options));
   else TRY(start_at_once(*state, std::move(draft), early, command, options));
+  if (command != nullptr) state->directory = directory_of(state->prepared.plan, *command);
   return state;
 }
 
@@ -193,6 +197,7 @@ bool read_report(Sandbox::State& state) {
       if (!state.ended) state.ended = report;
       break;
     case child::Event::exec_failed: state.ended = report; break;
+    case child::Event::timed_out: state.timed_out = true; break;
   }
   return true;
 }
@@ -224,7 +229,7 @@ Error directory_error(const Sandbox::State& state) {
   return Error{.kind = Error::Kind::system,
                .errno_value = state.ended->error,
                .operation = "change to the working directory inside the sandbox",
-               .subject = state.prepared.plan.directory,
+               .subject = printable(state.directory),
                .hint = "--chdir takes a path as it is inside; the workspace is at " +
                        state.prepared.plan.workspace};
 }
@@ -244,6 +249,7 @@ Result<ExecOutput> conclude(Sandbox::State& state, Ending ending) {
   for (pollfd watched{state.launched.control.get(), POLLIN, 0};
        ::poll(&watched, 1, 0) > 0 && read_report(state);) {
   }
+  if (state.timed_out) ending = Ending::timed_out;
   state.concluded = true;
   if (is_missing_directory(state)) return std::unexpected(directory_error(state));
   if (state.failed) return std::unexpected(setup_error(state.prepared.plan, *state.failed));

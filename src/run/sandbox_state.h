@@ -39,6 +39,8 @@ struct Sandbox::State {
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
+  bool timed_out = false;                 // init ended the run, while we were stopped perhaps
+  Path directory{};                       // where the command was to start
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};

@@ -5,13 +5,13 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <string>
 
+#include "run/raw_terminal.h"
 #include "sys/message.h"
 
 namespace coop::run {
@@ -20,40 +20,23 @@ namespace {
 
 constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Raw while it lives. Also put back when the process is stopped, and taken again when it goes on.
-class RawTerminal {
- public:
-  explicit RawTerminal(int fd) : fd_(fd), valid_(::tcgetattr(fd, &before_) == 0) { enter(); }
-  RawTerminal(const RawTerminal&) = delete;
-  RawTerminal& operator=(const RawTerminal&) = delete;
-  ~RawTerminal() { leave(); }
+bool is_ignored(int number) {
+  struct sigaction now{};
+  return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
 
-  void enter() {
-    if (!valid_) return;
-    termios raw = before_;
-    ::cfmakeraw(&raw);
-    ::tcsetattr(fd_, TCSADRAIN, &raw);
-  }
-  void leave() {
-    if (valid_) ::tcsetattr(fd_, TCSADRAIN, &before_);
-  }
-
- private:
-  int fd_;
-  termios before_{};
-  bool valid_;
-};
-
-// Signals as readable events instead of handlers.
+// Signals as readable events instead of handlers. What the caller had us ignore (nohup, a shell's
+// "&") stays ignored: blocking it would queue it.
 class Signals {
  public:
   Signals() {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int number : kPassedOn) ::sigaddset(&set, number);
+    for (const int number : kPassedOn)
+      if (!is_ignored(number)) ::sigaddset(&set, number);
+    if (!is_ignored(SIGTSTP)) ::sigaddset(&set, SIGTSTP);
     ::sigaddset(&set, SIGWINCH);
     ::sigaddset(&set, SIGCONT);
-    ::sigaddset(&set, SIGTSTP);
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
     fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   }
@@ -80,6 +63,20 @@ void pass_on(const Sandbox::State& state, int number, Recipients recipients) {
   // Fails only when init is gone already, and then there is nobody to tell.
   [[maybe_unused]] const Result<void> ignored =
       send_message(state.launched.control.get(), &request, sizeof request);
+}
+
+// Until we are continued. By SIGTSTP and its default action, not by SIGSTOP: the kernel ignores it
+// where nobody could continue us, as in the process group of a terminal's only program. Then, and
+// where the caller ignores it, this returns at once.
+void stop_ourselves() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTSTP);
+  sigset_t before;
+  // Sent first: one that is waiting already and this one stop us once, not twice.
+  ::kill(::getpid(), SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &set, &before);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 void copy_size(int from, int to) {
@@ -113,6 +110,8 @@ class Relay {
 
   Result<ExecOutput> run() {
     state_.on_stop = [this](int) { stop(); };
+    TRY(entrust_terminal());
+    terminal_.enter();
     while (!dead_) TRY(step());
     drain();
     terminal_.leave();
@@ -120,6 +119,13 @@ class Relay {
   }
 
  private:
+  // Before it is raw: whoever kills us then must not be left with a terminal that shows nothing.
+  Result<void> entrust_terminal() {
+    if (!terminal_.valid()) return {};
+    if (!state_.charge.given()) state_.charge = TRY(Charge::give({}, state_.launched.pidfd.get()));
+    return state_.charge.watch_terminal(STDIN_FILENO, terminal_.before());
+  }
+
   Result<void> step() {
     const int master = state_.terminal.valid() ? state_.terminal.get() : -1;
     const auto events = [](bool want_read, bool want_write) {
@@ -187,7 +193,7 @@ class Relay {
   // terminal back, and continue it when we are continued.
   void stop() {
     terminal_.leave();
-    ::raise(SIGSTOP);
+    stop_ourselves();
     terminal_.enter();
     if (state_.terminal.valid()) copy_size(STDIN_FILENO, state_.terminal.get());
     pass_on(state_, SIGCONT, Recipients::group);
@@ -196,8 +202,8 @@ class Relay {
   static constexpr std::size_t kMost = 1 << 18;  // a slow reader stops the writer, not our memory
   Sandbox::State& state_;
   Deadline deadline_;
+  Signals signals_{};  // first: a signal must not end us while the terminal is raw
   RawTerminal terminal_{STDIN_FILENO};
-  Signals signals_{};
   Flow in_{};
   Flow out_{};
   Ending ending_ = Ending::by_itself;
@@ -211,7 +217,7 @@ void relay_signal(const Sandbox::State& state, const Signals::Taken& signal) {
   const Recipients recipients = signal.from_terminal ? Recipients::everyone : Recipients::workload;
   if (signal.number == SIGTSTP) {
     pass_on(state, SIGSTOP, Recipients::everyone);
-    ::raise(SIGSTOP);
+    stop_ourselves();
     pass_on(state, SIGCONT, Recipients::everyone);
   } else if (signal.number != 0 && signal.number != SIGWINCH) {
     pass_on(state, signal.number, recipients);

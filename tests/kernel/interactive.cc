@@ -94,7 +94,8 @@ KERNEL_TEST(KernelTerminal, ControlCEndsASimpleCommand) {
 
 KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
   const Workspace workspace;
-  Screen screen(coop_run(workspace, shell("echo ready; cat; echo over")), workspace.options());
+  Screen screen(coop_run(workspace, shell("echo ready; cat; echo over")), workspace.options(),
+                Role::job);
   ASSERT_TRUE(screen.shows("ready"));
   EXPECT_TRUE(screen.becomes(false));  // raw while it runs
   // Only once cat answers: a shell that is just starting it (with vfork) cannot be stopped.
@@ -111,6 +112,106 @@ KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
   EXPECT_TRUE(screen.shows("over"));
   EXPECT_EQ(screen.finish(), 0);
   EXPECT_TRUE(screen.cooked());
+}
+
+// Nobody could continue coop here; a plain command is not stopped either.
+KERNEL_TEST(KernelTerminal, ControlZIsNothingWithoutAShell) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, shell("echo ready; cat; sleep 0.5; echo finished")),
+                workspace.options());
+  ASSERT_TRUE(screen.shows("ready"));
+  screen.type("first\n");
+  EXPECT_TRUE(screen.shows("first\r\nfirst")) << screen.seen();
+  screen.type("\x1a");
+  screen.type("again\n");
+  EXPECT_TRUE(screen.shows("again\r\nagain")) << screen.seen();  // cat goes on
+  screen.type("\x04");
+  EXPECT_TRUE(screen.shows("finished")) << screen.seen();
+  EXPECT_EQ(screen.finish(), 0);
+}
+
+KERNEL_TEST(KernelTerminal, ControlZStopsEverythingWithoutATerminalOfItsOwn) {
+  const Workspace workspace;
+  const std::string script =
+      "echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; echo finished";
+  {
+    Screen screen(coop_run(workspace, shell(script), {"--no-tty"}), workspace.options(), Role::job);
+    ASSERT_TRUE(screen.shows("ready"));
+    screen.type("\x1a");
+    ASSERT_TRUE(screen.stopped()) << screen.seen();
+    screen.signal(SIGCONT);
+    EXPECT_TRUE(screen.shows("finished")) << screen.seen();
+    EXPECT_EQ(screen.finish(), 0);
+  }
+  {
+    Screen screen(coop_run(workspace, shell(script), {"--no-tty"}), workspace.options());
+    ASSERT_TRUE(screen.shows("ready"));
+    screen.type("\x1a");
+    EXPECT_TRUE(screen.shows("finished")) << screen.seen();
+    EXPECT_EQ(screen.finish(), 0);
+  }
+}
+
+// coop stops with its command. What the command left running must not gain time by that.
+KERNEL_TEST(KernelTerminal, ATimeoutHoldsWhileCoopIsStopped) {
+  const std::string marker = "61." + std::to_string(::getpid());
+  const std::string background = "setsid sh -c 'while :; do date >> tick; sleep 0.1; done' & ";
+  // So many stops that telling all of them would fill a socket nobody reads.
+  const std::string flood =
+      "me=$$; setsid sh -c \"while :; do kill -CONT $me; kill -STOP $me; "
+      "sleep 0.002; done\" & ";
+  for (const std::string& also : {std::string(), flood}) {
+    const Workspace workspace;
+    Screen screen(coop_run(workspace,
+                           shell(background + also + "setsid sleep " + marker +
+                                 " & while [ ! -e tick ]; do sleep 0.01; done; "
+                                 "while :; do kill -STOP $$; done"),
+                           {"--timeout", "1500ms"}),
+                  workspace.options(), Role::job);
+    ASSERT_TRUE(screen.stopped()) << screen.seen();
+    EXPECT_TRUE(exists(workspace / "tick"));
+    EXPECT_FALSE(processes_with(std::string("sleep\0", 6) + marker).empty());  // control
+    EXPECT_TRUE(all_gone(std::string("sleep\0", 6) + marker));
+    const std::string ticks = read_file(workspace / "tick");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_EQ(read_file(workspace / "tick"), ticks);
+    screen.signal(SIGCONT);
+    EXPECT_EQ(screen.finish(), 124) << screen.seen();
+    EXPECT_TRUE(screen.seen().find("killed after the timeout of 1500 ms") != std::string::npos)
+        << screen.seen();
+    EXPECT_TRUE(screen.cooked());
+  }
+}
+
+KERNEL_TEST(KernelTerminal, TheModeIsRestoredAfterAKill) {
+  const Workspace workspace;
+  for (const Arguments& flags :
+       {Arguments{}, Arguments{"--memory", "512m"}, Arguments{"--ro", "."}}) {
+    Screen screen(coop_run(workspace, shell("echo ready; exec sleep 60"), flags),
+                  workspace.options());
+    ASSERT_TRUE(screen.shows("ready")) << screen.seen();
+    EXPECT_TRUE(screen.becomes(false));  // control: it was raw
+    screen.signal(SIGKILL);
+    EXPECT_EQ(screen.finish(), 128 + SIGKILL);
+    EXPECT_TRUE(screen.becomes(true));
+  }
+}
+
+KERNEL_TEST(KernelTerminal, AModeThatTheShellHasSetSinceStays) {
+  const Workspace workspace;
+  const std::string marker = unique_seconds();
+  Screen screen(coop_run(workspace, shell("echo ready; exec sleep " + marker)), workspace.options(),
+                Role::job);
+  ASSERT_TRUE(screen.shows("ready"));
+  EXPECT_TRUE(
+      eventually([&] { return !processes_with(std::string("sleep\0", 6) + marker).empty(); }));
+  screen.type("\x1a");
+  ASSERT_TRUE(screen.stopped()) << screen.seen();
+  EXPECT_TRUE(screen.cooked());
+  screen.silence();
+  screen.signal(SIGKILL);         // coop dies with its shell
+  EXPECT_TRUE(all_gone(marker));  // the janitor too: it has coop's command line
+  EXPECT_FALSE(screen.cooked());
 }
 
 KERNEL_TEST(KernelTerminal, TheModeIsRestoredAfterEveryEnd) {

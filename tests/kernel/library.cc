@@ -87,11 +87,14 @@ KERNEL_TEST(KernelLibrary, ErrorsAreValues) {
   EXPECT_FALSE(Pool::create(Policy{.workspace = "/no/such"}, 1).has_value());
   const Result<ExecOutput> directory =
       exec(policy_of(workspace), Command{.arguments = {"true"}, .directory = "/no/such"});
-  EXPECT_TRUE(!directory || directory->exit_code != 0);
+  ASSERT_FALSE(directory.has_value());
+  EXPECT_THAT(to_text(directory.error()), testing::HasSubstr("\"/no/such\": ENOENT"));
   for (const Command& odd : {Command{.arguments = {std::string("a\0b", 3)}},
                              Command{.arguments = {"true"}, .environment = {{"LD_PRELOAD", "x"}}},
                              Command{.arguments = {"true"}, .environment = {{"A=B", "x"}}},
-                             Command{.arguments = {"true"}, .environment = {{"", "x"}}}})
+                             Command{.arguments = {"true"}, .environment = {{"", "x"}}},
+                             Command{.arguments = {"true"}, .directory = ""},
+                             Command{.arguments = {"true"}, .directory = std::string("/\0", 2)}})
     EXPECT_EQ(exec(policy_of(workspace), odd).error().kind, Error::Kind::invalid);
 }
 
@@ -159,6 +162,77 @@ KERNEL_TEST(KernelLibrary, SignalKillAndWait) {
 
   Result<Sandbox> slow = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
   EXPECT_EQ(slow->wait(milliseconds(200))->outcome, Outcome::timed_out);
+}
+
+KERNEL_TEST(KernelLibrary, OnlySignalsCanBeSent) {
+  const Workspace workspace;
+  Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
+  ASSERT_TRUE(box.has_value());
+  for (const int number : {-1, 0, 65, 999}) {
+    const Result<void> sent = box->signal(number);
+    ASSERT_FALSE(sent.has_value()) << number;
+    EXPECT_EQ(to_text(sent.error()), "signal: " + std::to_string(number) + " is no signal");
+  }
+  EXPECT_TRUE(box->signal(64).has_value());
+  EXPECT_EQ(box->wait(seconds(20))->signal, 64);
+}
+
+// Blocks it in this thread, and so in whatever is started from it.
+class Blocked {
+ public:
+  explicit Blocked(int number) {
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, number);
+    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+  }
+  Blocked(const Blocked&) = delete;
+  Blocked& operator=(const Blocked&) = delete;
+  ~Blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+KERNEL_TEST(KernelLibrary, SignalsTheCallerBlocksAreNotBlockedInside) {
+  const Workspace workspace;
+  const Command show{.arguments = {"grep", "SigBlk", "/proc/self/status"}};
+  const std::string none = "SigBlk:\t0000000000000000\n";
+  const Blocked blocked(SIGTERM);
+  EXPECT_NE(run_bare(show.arguments).out, none);  // control: it would be inherited
+  EXPECT_EQ(exec(policy_of(workspace), show)->standard_output.text, none);
+  EXPECT_EQ(workspace.run(show.arguments).out, none);
+  EXPECT_EQ(workspace.run(show.arguments, {"--tty"}).out, "SigBlk:\t0000000000000000\r\n");
+  Result<Pool> pool = Pool::create(policy_of(workspace), 1);
+  ASSERT_TRUE(pool.has_value()) << to_text(pool.error());
+  for (int round = 0; round < 3; ++round)  // made by us, and by the pool's own thread
+    EXPECT_EQ(pool->exec(show)->standard_output.text, none);
+  const Command sleep{.arguments = {"sleep", "60"}};
+  Result<Sandbox> boxes[] = {spawn(policy_of(workspace), sleep, {}), pool->spawn(sleep, {})};
+  for (Result<Sandbox>& box : boxes) {
+    ASSERT_TRUE(box.has_value()) << to_text(box.error());
+    EXPECT_TRUE(box->signal(SIGTERM).has_value());
+    EXPECT_EQ(box->wait(seconds(20))->signal, SIGTERM);
+  }
+}
+
+// The program is stopped, as by a debugger or a person: init knows the time too.
+KERNEL_TEST(KernelLibrary, ATimeoutHoldsWhileTheProgramIsStopped) {
+  const Workspace workspace;
+  const std::string marker = "86421." + std::to_string(::getpid());
+  const pid_t program = ::fork();
+  if (program == 0) {
+    const Result<ExecOutput> done =
+        exec(policy_of(workspace), Command{.arguments = {"sleep", marker}}, milliseconds(1500));
+    ::_exit(done && done->outcome == Outcome::timed_out && done->exit_code == 124 ? 0 : 1);
+  }
+  EXPECT_TRUE(eventually([&] { return !processes_with(marker).empty(); }));
+  ::kill(program, SIGSTOP);
+  EXPECT_TRUE(all_gone(marker));
+  ::kill(program, SIGCONT);
+  int status = -1;
+  EXPECT_EQ(::waitpid(program, &status, 0), program);
+  EXPECT_EQ(status, 0);
 }
 
 KERNEL_TEST(KernelLibrary, DestroyingTheHandleKills) {

@@ -58,6 +58,42 @@ KERNEL_TEST(KernelSignals, AlsoWithJson) {
   EXPECT_EQ(json_of(ran)["exit_code"], 42);
 }
 
+KERNEL_TEST(KernelSignals, WhatTheCallerIgnoresIsNotForwarded) {
+  const Workspace workspace;
+  for (const Arguments& flags : {Arguments{}, Arguments{"--json"}}) {
+    std::filesystem::remove(workspace / "ready");
+    Arguments command{"sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh"};
+    const Arguments coop = coop_run(
+        workspace, flags, "trap 'exit 42' TERM; touch ready; while :; do sleep 0.05; done");
+    command.insert(command.end(), coop.begin(), coop.end());
+    Process nohup(command, workspace.options());
+    ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+    nohup.signal(SIGHUP);
+    nohup.signal(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    nohup.signal(SIGTERM);  // control: not ignored
+    EXPECT_EQ(nohup.finish().exit_code, 42);
+  }
+}
+
+KERNEL_TEST(KernelEnd, ATimeoutHoldsWhileCoopIsStopped) {
+  for (const Arguments& also : {Arguments{}, Arguments{"--json"}}) {
+    const Workspace workspace;
+    const std::string sleeper = marker();
+    Arguments flags{"--timeout", "1500ms"};
+    flags.insert(flags.end(), also.begin(), also.end());
+    Process coop(coop_run(workspace, flags, "touch ready; exec sleep " + sleeper),
+                 workspace.options());
+    ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+    coop.signal(SIGSTOP);
+    const std::string command = std::string("sleep\0", 6) + sleeper;
+    EXPECT_TRUE(eventually([&] { return !processes_with(command).empty(); }));  // control
+    EXPECT_TRUE(all_gone(command));
+    coop.signal(SIGCONT);
+    EXPECT_EQ(coop.finish().exit_code, 124);
+  }
+}
+
 KERNEL_TEST(KernelEnd, ADaemonisedGrandchildDiesWithTheCommand) {
   const Workspace workspace;
   const std::string sleeper = marker();

@@ -65,6 +65,18 @@ KERNEL_TEST(KernelPool, FailuresTimeoutsAndMissingPrograms) {
   EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
 }
 
+KERNEL_TEST(KernelPool, AMissingDirectoryIsNamed) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  const Result<ExecOutput> missing = pool.exec({.arguments = {"true"}, .directory = "/no/such"});
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_NE(to_text(missing.error()).find("\"/no/such\": ENOENT"), std::string::npos)
+      << to_text(missing.error());
+  const Result<ExecOutput> empty = pool.exec({.arguments = {"true"}, .directory = ""});
+  ASSERT_FALSE(empty.has_value());
+  EXPECT_EQ(to_text(empty.error()), "command directory: \"\" is no directory");
+}
+
 KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
   const Workspace workspace;
   Pool pool = must_make(workspace, 1);

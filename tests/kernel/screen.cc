@@ -21,9 +21,29 @@ using Clock = std::chrono::steady_clock;
 
 Clock::time_point in_ten_seconds() { return Clock::now() + std::chrono::seconds(10); }
 
+// Returns in the job, a foreground process group of its own.
+void become_shell_of_a_job() {
+  ::signal(SIGTTOU, SIG_IGN);
+  const pid_t job = ::fork();
+  if (job == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::setpgid(0, 0);
+    ::tcsetpgrp(0, ::getpid());
+    ::signal(SIGTTOU, SIG_DFL);
+    return;
+  }
+  for (int status = 0; ::waitpid(job, &status, WUNTRACED) == job;) {
+    if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
+    if (WIFSIGNALED(status)) ::_exit(128 + WTERMSIG(status));
+    ::raise(SIGSTOP);
+    ::kill(-job, SIGCONT);
+  }
+  ::_exit(122);
+}
+
 }  // namespace
 
-Screen::Screen(const Arguments& command, const RunOptions& options) {
+Screen::Screen(const Arguments& command, const RunOptions& options, Role role) {
   master_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0) std::abort();
   slave_ = ::open(::ptsname(master_), O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -39,6 +59,7 @@ Screen::Screen(const Arguments& command, const RunOptions& options) {
   ::setsid();
   ::ioctl(slave_, TIOCSCTTY, 0);
   for (int fd = 0; fd < 3; ++fd) ::dup2(slave_, fd);
+  if (role == Role::job) become_shell_of_a_job();
   if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) ::_exit(120);
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   ::execvp(argv[0], argv.data());
@@ -64,6 +85,13 @@ void Screen::resize(unsigned short rows, unsigned short columns) const {
 }
 
 void Screen::signal(int number) const { ::kill(pid_, number); }
+
+void Screen::silence() const {
+  termios settings{};
+  ::tcgetattr(slave_, &settings);
+  settings.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  ::tcsetattr(slave_, TCSANOW, &settings);
+}
 
 void Screen::read_some(int milliseconds) {
   pollfd ready{master_, POLLIN, 0};
