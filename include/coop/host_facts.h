@@ -79,6 +79,15 @@ struct GuardedPath {
   bool operator==(const GuardedPath&) const = default;
 };
 
+// A place that git's configuration names: a directory of hooks, an included file.
+struct NamedPath {
+  // As git will open it: absolute, any ".." and symlinks kept. A relative one (without "..") counts
+  // at the top of every repository and in every git directory.
+  Path path{};
+  std::string guard{};  // ".git/hooks" or ".git/config"
+  auto operator<=>(const NamedPath&) const = default;
+};
+
 // What a look through the workspace found.
 struct WorkspaceFacts {
   std::vector<GuardedPath> guarded{};  // sorted by path
@@ -87,6 +96,8 @@ struct WorkspaceFacts {
   std::vector<Path> outside_git{};
   bool complete = true;      // false: something could not be looked at, or there was too much of it
   std::int64_t started = 0;  // when the look began, in nanoseconds of the clock that stamps files
+  std::vector<NamedPath> named{};    // by git's configuration when the look began; sorted
+  std::vector<std::string> notes{};  // what is not guarded although it should be
   bool operator==(const WorkspaceFacts&) const = default;
 };
 

@@ -19,7 +19,8 @@ Guard make_guard(const std::string& name, std::string_view rest) {
 }  // namespace
 
 GuardNames::GuardNames(std::span<const std::string> names)
-    : interesting_{".git", "HEAD", "objects", "refs", "commondir", "modules", "worktrees"} {
+    : interesting_{".git",    "HEAD",      "objects", "refs",           "commondir",
+                   "modules", "worktrees", "config",  "config.worktree"} {
   constexpr std::string_view kInGit = ".git/";
   for (const std::string& name : names) {
     const bool in_git = name.starts_with(kInGit);
@@ -33,6 +34,16 @@ GuardNames::GuardNames(std::span<const std::string> names)
   std::ranges::sort(interesting_);
   for (const std::string& name : interesting_)
     first_letters_[static_cast<unsigned char>(name.front())] = true;
+}
+
+void GuardNames::add_everywhere(const std::string& guard, std::string_view relative) {
+  const Guard added = make_guard(guard, relative);
+  if (added.parts.empty()) return;
+  const std::string& first = added.parts.front();
+  interesting_.insert(std::ranges::lower_bound(interesting_, first), first);
+  first_letters_[static_cast<unsigned char>(first.front())] = true;
+  in_git_.push_back(added);
+  beside_.push_back(added);
 }
 
 bool GuardNames::interesting(std::string_view name) const {

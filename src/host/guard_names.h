@@ -18,6 +18,9 @@ class GuardNames {
  public:
   explicit GuardNames(std::span<const std::string> names);
 
+  // Looks for what git's configuration names in every repository: a relative path without "..".
+  void add_everywhere(const std::string& guard, std::string_view relative);
+
   bool git_file() const { return git_file_; }                   // ".git" is guarded
   const std::vector<Guard>& in_git() const { return in_git_; }  // in every git directory
   const std::vector<Guard>& beside() const { return beside_; }  // beside every .git

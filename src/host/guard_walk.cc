@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "host/git_directory.h"
 #include "host/outside_git.h"
+#include "host/trail.h"
 
 namespace coop::host {
 
@@ -165,6 +166,9 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
     git_directories_.insert(path_);
   }
   for (const Guard& guard : names_.in_git()) match(guard, sight);
+  const bool configured = has(sight, "config") || has(sight, "config.worktree");
+  if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)
+    git_names_->repository(directory_->fd(), path_);
   if (!names_.git_file()) return;
   // A commondir file sends git to another directory for config and hooks, one that need not even
   // look like a git directory. In a worktree's it leads back to the repository; elsewhere it is
@@ -177,10 +181,15 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
 
 void GuardWalk::look_beside(const Sight& sight) {
   for (const Guard& guard : names_.beside()) match(guard, sight);
-  if (!names_.git_file() || !has(sight, ".git")) return;
+  if (!has(sight, ".git")) return;
   struct stat status{};
   if (::fstatat(directory_->fd(), ".git", &status, AT_SYMLINK_NOFOLLOW) < 0) return;
-  if (!S_ISDIR(status.st_mode)) find_git_pointer(".git", Place::ordinary);
+  if (S_ISDIR(status.st_mode)) return;
+  if (names_.git_file()) find_git_pointer(".git", Place::ordinary);
+  if (git_names_ == nullptr || path_.size() >= PATH_MAX) return;
+  const std::optional<std::string> text = read_small(directory_->fd(), ".git");
+  const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
+  git_names_->checkout(path_, target.value_or(".git"));
 }
 
 // A .git or commondir file (or whatever else is there under that name).
@@ -263,6 +272,28 @@ void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) 
   if (!inside || is_within(link.path, target) || ::lstat(target.c_str(), &status) < 0) return;
   GuardedPath found = make_fact(target, link.guard, status);
   found.through = link.path;
+  keep(std::move(found));
+}
+
+// The symlinks on the way are guarded in their places: they cannot be mounted over, and with
+// another target git would obey something else.
+void GuardWalk::named(const NamedPath& name) {
+  const Trail trail = follow_trail(name.path, writable_);
+  Path through;
+  for (const TrailLink& link : trail.links) {
+    if (tree_of(link.path, writable_) == nullptr) continue;
+    GuardedPath found = make_fact(link.path, name.guard, link.status);
+    found.link = link.text;
+    through = link.path;
+    keep(std::move(found));
+  }
+  if (!trail.status || tree_of(trail.place, writable_) == nullptr) return;
+  // Read-only, it would take a whole tree with it. And git reads no directory as a file.
+  const auto inside = [&](const Path& tree) { return is_within(tree, trail.place); };
+  if (std::ranges::any_of(writable_, inside)) return;
+  if (name.guard == ".git/config" && S_ISDIR(trail.status->st_mode)) return;
+  GuardedPath found = make_fact(trail.place, name.guard, *trail.status);
+  found.through = through;
   keep(std::move(found));
 }
 

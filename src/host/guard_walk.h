@@ -14,6 +14,7 @@
 #include "host/directory_stack.h"
 #include "host/entries.h"
 #include "host/facts.h"
+#include "host/git_names.h"
 #include "host/guard_names.h"
 
 namespace coop::host {
@@ -28,13 +29,17 @@ struct WalkLimits {
 class GuardWalk {
  public:
   // `writable`: the trees in which a symlink's target is guarded too.
-  GuardWalk(const GuardNames& names, const WalkLimits& limits, std::vector<Path> writable)
-      : names_(names), limits_(limits), writable_(std::move(writable)) {}
+  // `git_names` is told of the repositories that are found; null when nobody wants to know.
+  GuardWalk(const GuardNames& names, const WalkLimits& limits, std::vector<Path> writable,
+            GitNames* git_names = nullptr)
+      : names_(names), limits_(limits), writable_(std::move(writable)), git_names_(git_names) {}
 
   // Everything below `root`.
   Result<void> tree(const Path& root);
   // Only what git keeps settings in: the directory itself, modules and worktrees in it.
   Result<void> git_directory(const Path& path);
+  // What git's configuration names, if it is there. An absolute one only.
+  void named(const NamedPath& name);
 
   // What was found, sorted. Each path once.
   std::vector<GuardedPath> take_guarded();
@@ -79,6 +84,7 @@ class GuardWalk {
   WalkLimits limits_;
   Reach reach_ = Reach::everything;
   std::vector<Path> writable_;
+  GitNames* git_names_;
   DirectoryStack* directory_ = nullptr;  // where the walk is
   Path path_{};                          // the same as text
   std::size_t top_depth_ = 0;            // components of the top's path

@@ -1,5 +1,6 @@
 #include "host/workspace.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "host/guard_names.h"
@@ -20,31 +21,64 @@ std::int64_t file_clock() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+bool is_guarded(std::span<const std::string> guards, const NamedPath& named) {
+  return std::ranges::find(guards, named.guard) != guards.end();
+}
+
+void add_named(GuardWalk& walk, std::span<const std::string> guards,
+               const std::vector<NamedPath>& all) {
+  for (const NamedPath& named : all)
+    if (named.path.starts_with('/') && is_guarded(guards, named)) walk.named(named);
+}
+
+// `facts` says what was known before; what is named now is asked of `names_now`, if there is one.
 Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guards,
-                            std::vector<Path> outside, const WalkLimits& limits) {
-  WorkspaceFacts facts{.outside_git = std::move(outside), .started = file_clock()};
-  std::vector<Path> writable = facts.outside_git;
-  writable.push_back(root);
-  const GuardNames names(guards);
-  GuardWalk walk(names, limits, std::move(writable));
+                            const std::vector<Path>& writable, const WalkLimits& limits,
+                            WorkspaceFacts facts, GitNames* names_now) {
+  facts.started = file_clock();
+  GuardNames names(guards);
+  for (const NamedPath& named : names_now != nullptr ? names_now->named() : facts.named)
+    if (!named.path.starts_with('/') && is_guarded(guards, named))
+      names.add_everywhere(named.guard, named.path);
+  GuardWalk walk(names, limits, writable, names_now);
   // The small ones first: too many entries in the workspace must not hide them.
   for (const Path& git : facts.outside_git)
     TRY(with_context("looking through the repository", walk.git_directory(git)));
+  if (names_now == nullptr) add_named(walk, guards, facts.named);
   TRY(with_context("looking through the workspace", walk.tree(root)));
+  if (names_now != nullptr) {
+    facts.named = names_now->named();
+    facts.notes = names_now->notes();
+    add_named(walk, guards, facts.named);
+  }
   facts.guarded = walk.take_guarded();
   facts.complete = walk.complete();
   return facts;
 }
 
+std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
+                            std::span<const Path> writable) {
+  std::vector<Path> trees = outside;
+  trees.push_back(root);
+  trees.insert(trees.end(), writable.begin(), writable.end());
+  return trees;
+}
+
 }  // namespace
 
-Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards) {
-  return look(root, guards, find_outside_git(root), WalkLimits{});
+Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards,
+                                         std::span<const Path> writable, const GitUser& user) {
+  WorkspaceFacts facts{.outside_git = find_outside_git(root)};
+  const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
+  GitNames names(user, trees);
+  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names);
 }
 
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
-                                     const WorkspaceFacts& before) {
-  return look(root, guards, before.outside_git, WalkLimits{.entries = kEntriesAgain});
+                                     const WorkspaceFacts& before, std::span<const Path> writable) {
+  WorkspaceFacts facts{.outside_git = before.outside_git, .named = before.named};
+  return look(root, guards, all_trees(root, before.outside_git, writable),
+              WalkLimits{.entries = kEntriesAgain}, std::move(facts), nullptr);
 }
 
 }  // namespace coop::host

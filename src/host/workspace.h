@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "host/facts.h"
+#include "host/git_names.h"
 
 namespace coop::host {
 
@@ -20,11 +21,18 @@ namespace coop::host {
 //  - any other name is looked for at `root` and beside every .git found.
 // A symlink is listed itself, and so is what it leads to if that lies in a writable tree.
 // Also fills `outside_git`, and lists what is guarded in there.
-Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards);
+// What git's configuration names as core.hooksPath or includes is guarded like ".git/hooks" and
+// ".git/config", in `root` and in the other trees that are `writable`; it is listed in `named`
+// whether it exists or not.
+Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards,
+                                         std::span<const Path> writable = {},
+                                         const GitUser& user = {});
 
-// The same look when the run is over. The git directories outside are those of `before`: what
-// proves them was writable meanwhile. Looks at more entries before it gives up.
+// The same look when the run is over. The git directories outside and the named paths are those of
+// `before`: what proves or names them was writable meanwhile. Looks at more entries before it gives
+// up.
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
-                                     const WorkspaceFacts& before);
+                                     const WorkspaceFacts& before,
+                                     std::span<const Path> writable = {});
 
 }  // namespace coop::host

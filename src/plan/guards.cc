@@ -64,6 +64,22 @@ void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path
                           .why = reason_of(guarded.guard)});
 }
 
+// One tree's repository may name what is guarded in another tree: what lies above comes first.
+std::vector<GuardedPath> sorted(std::vector<GuardedPath> guarded) {
+  std::ranges::sort(guarded, {}, &GuardedPath::path);
+  const auto rest = std::ranges::unique(guarded, {}, &GuardedPath::path);
+  guarded.erase(rest.begin(), rest.end());
+  return guarded;
+}
+
+// What is in a guarded directory is read-only with it. Pinned on its own, the directories between
+// the two would become writable.
+bool lies_in_one(Path path, const std::set<Path>& guarded) {
+  for (; path.size() > 1; path = parent_of(path))
+    if (guarded.contains(path)) return true;
+  return false;
+}
+
 // A grant inside a guarded path would lift the guard without saying so.
 Result<void> check_grants(const Policy& policy, const HostFacts& host, const GuardedPath& guarded) {
   for (const PathRule& rule : policy.rules) {
@@ -99,7 +115,9 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   const auto roots = watched(policy, host, entries);
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
-  for (const GuardedPath& guarded : host.workspace.guarded) {
+  std::set<Path> done;
+  notes.insert(notes.end(), host.workspace.notes.begin(), host.workspace.notes.end());
+  for (const GuardedPath& guarded : sorted(host.workspace.guarded)) {
     if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;
     // A symlink cannot be a mount point; what it leads to is listed by itself, and one that was
     // replaced is put back afterwards. Nor can a path be mounted on that is too long to name.
@@ -107,7 +125,8 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
     TRY(check_grants(policy, host, guarded));
     for (const auto& [root, target] : roots) {
       if (guarded.path == root || !is_within(guarded.path, root)) continue;
-      protect(entries, guarded, root, target);
+      if (!lies_in_one(guarded.path, done)) protect(entries, guarded, root, target);
+      done.insert(guarded.path);
       plan.mounted.push_back(guarded.path);
       break;
     }

@@ -20,8 +20,10 @@ void visit_fields(auto& archive, GuardPlan& guards) {
   archive(guards.roots, guards.names, guards.mounted);
 }
 void visit_fields(auto& archive, WorkspaceFacts& facts) {
-  archive(facts.guarded, facts.outside_git, facts.complete, facts.started);
+  archive(facts.guarded, facts.outside_git, facts.complete, facts.started, facts.named,
+          facts.notes);
 }
+void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
 void visit_fields(auto& archive, GuardedPath& path) {
   archive(path.path, path.guard, path.device, path.inode, path.changed, path.links, path.directory,
           path.harmless, path.link, path.through);

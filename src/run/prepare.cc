@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/path.h"
@@ -66,10 +67,12 @@ std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
 // Looks through every tree that will be writable: the workspace, and what --rw grants beside it.
 Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
+  const host::GitUser user = host::git_user(host);
+  const std::vector<Path> trees = plan::guarded_trees(policy, host);
   std::vector<WorkspaceFacts> looks;
-  for (const Path& root : plan::guarded_trees(policy, host)) {
-    WorkspaceFacts look = TRY(
-        with_context("looking through " + printable(root), host::inspect_workspace(root, names)));
+  for (const Path& root : trees) {
+    WorkspaceFacts look = TRY(with_context("looking through " + printable(root),
+                                           host::inspect_workspace(root, names, trees, user)));
     looks.push_back(std::move(look));
   }
   return looks;
@@ -81,6 +84,8 @@ WorkspaceFacts merged(const std::vector<WorkspaceFacts>& looks) {
   for (const WorkspaceFacts& look : looks) {
     all.guarded.insert(all.guarded.end(), look.guarded.begin(), look.guarded.end());
     all.complete = all.complete && look.complete;
+    for (const std::string& note : look.notes)
+      if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(note);
   }
   if (!looks.empty()) all.outside_git = looks.front().outside_git;
   return all;

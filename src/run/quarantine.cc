@@ -51,7 +51,8 @@ class Quarantine {
   void clean(const Path& root, const WorkspaceFacts& before) {
     bool complete = false;
     for (int round = 0; round < kRounds && !complete; ++round) {
-      const Result<WorkspaceFacts> now = host::inspect_again(root, guards_.names, before);
+      const Result<WorkspaceFacts> now =
+          host::inspect_again(root, guards_.names, before, guards_.roots);
       if (!now) return note(root, "could not be looked through: " + to_text(now.error()));
       const std::size_t moved = report_.moved.size();
       for (const GuardedPath& found : now->guarded)
@@ -136,9 +137,13 @@ class Quarantine {
     }
   }
 
-  static Path base_of(const Path& root, const WorkspaceFacts& before, const Path& path) {
+  // The tree that a path lies in: one tree's repository may name hooks in another.
+  Path base_of(const Path& root, const WorkspaceFacts& before, const Path& path) const {
     for (const Path& git : before.outside_git)
       if (is_within(path, git)) return git;
+    if (is_within(path, root)) return root;
+    for (const Path& other : guards_.roots)
+      if (is_within(path, other)) return other;
     return root;
   }
 

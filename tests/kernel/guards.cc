@@ -133,6 +133,63 @@ KERNEL_TEST(KernelGuards, ThatNextRunFindsAnExistingHookOfTheHostUntouched) {
   EXPECT_EQ(read_file(workspace / ".envrc"), "mine\n");
 }
 
+KERNEL_TEST(KernelGuards, WhatGitsConfigurationNamesIsReadOnlyAndGitStillWorks) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  make_directories(workspace / ".husky/a/_");
+  write_file(workspace / ".husky/a/_/pre-commit", "#!/bin/sh\ntouch ran\n");
+  ASSERT_EQ(run_bare({"chmod", "755", workspace / ".husky/a/_/pre-commit"}).exit_code, 0);
+  write_file(workspace / ".gitconfig-local", "[user]\n\tname = ann\n\temail = a@b\n");
+  for (const Arguments& setting :
+       {Arguments{"core.hooksPath", ".husky/a/_"}, {"include.path", "../.gitconfig-local"}})
+    ASSERT_EQ(run_bare({"git", "-C", workspace.path(), "config", setting[0], setting[1]}).exit_code,
+              0);
+  for (const std::string& view : kViews) {
+    for (const char* file : {".husky/a/_/pre-commit", ".husky/a/new", ".gitconfig-local"})
+      EXPECT_NE(workspace.run(shell("echo evil >> " + std::string(file)), in_view(view)).exit_code,
+                0)
+          << file;
+    const Ran commit =
+        workspace.run(shell("rm -f ran; echo x >> file; git add file && git commit -qm x"),
+                      in_view(view, {"--json"}));
+    EXPECT_EQ(json_of(commit)["exit_code"], 0) << commit.out << commit.err;
+    EXPECT_EQ(json_of(commit)["quarantined"], nlohmann::json::array());
+    EXPECT_TRUE(exists(workspace / "ran"));
+  }
+  EXPECT_THAT(read_file(workspace / ".gitconfig-local"), HasSubstr("name = ann"));
+}
+
+KERNEL_TEST(KernelGuards, AHooksPathThatIsTheWholeTreeIsToldAndBreaksNothing) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  ASSERT_EQ(run_bare({"git", "-C", workspace.path(), "config", "core.hooksPath", "."}).exit_code,
+            0);
+  const Ran ran = workspace.run(shell("echo x > file; git add file"));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(exists(workspace / "file"));
+  EXPECT_THAT(ran.err, HasSubstr("hooks in it are not guarded"));
+}
+
+KERNEL_TEST(KernelGuards, HooksInAnotherWritableTreeAreGuarded) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  const std::string other = workspace.around() / "other";
+  make_directories(other + "/hooks");
+  ASSERT_EQ(run_bare({"git", "-C", workspace.path(), "config", "core.hooksPath", other + "/hooks"})
+                .exit_code,
+            0);
+  ASSERT_EQ(
+      run_bare({"git", "-C", workspace.path(), "config", "include.path", other + "/c"}).exit_code,
+      0);
+  const Ran ran = workspace.run(
+      shell("cd " + other + "; echo x > c; echo x > fine; echo evil > hooks/pre-push"),
+      {"--rw", other, "--json"});
+  EXPECT_NE(json_of(ran)["exit_code"], 0);
+  EXPECT_FALSE(exists(other + "/hooks/pre-push")) << ran.out;
+  EXPECT_FALSE(exists(other + "/c")) << ran.out;
+  EXPECT_TRUE(exists(other + "/fine")) << ran.out;
+}
+
 KERNEL_TEST(KernelGuards, AReadOnlyWorkspaceIsNotWatched) {
   const Workspace workspace;
   const Ran ran = workspace.run({"true"}, {"--ro", ".", "--json"});

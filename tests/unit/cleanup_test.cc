@@ -22,7 +22,9 @@ Cleanup full() {
                  .before = {WorkspaceFacts{.guarded = {guarded, {}},
                                            .outside_git = {"/r"},
                                            .complete = false,
-                                           .started = 7},
+                                           .started = 7,
+                                           .named = {{"/w/githooks", ".git/hooks"}},
+                                           .notes = {"a note"}},
                             WorkspaceFacts{}},
                  .quarantine = "/q"};
 }

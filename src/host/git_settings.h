@@ -1,0 +1,44 @@
+// What git's configuration files name that git obeys: hooks directories and further files.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coop/path.h"
+
+namespace coop::host {
+
+struct GitSettings {
+  std::vector<std::string> hooks{};      // core.hooksPath, as written; every value, not the last
+  std::vector<std::string> worktrees{};  // core.worktree, as written
+  std::vector<Path> files{};             // included, absolute, not normalised; they need not exist
+  bool empty() const { return hooks.empty() && files.empty(); }
+};
+
+// A path of a setting, as git expands it: "~/x" in the home directory, the rest below `base`. Not
+// normalised, for ".." of a symlink is not the text's. Empty when it names nothing of ours.
+Path expand_setting(std::string_view value, const Path& base, const Path& home);
+
+class GitSettingsReader {
+ public:
+  explicit GitSettingsReader(Path home);
+
+  // Adds what `name` in `directory` (a descriptor, or AT_FDCWD) says, and what it includes. A
+  // condition of an include counts as fulfilled: it may be so later. False when there is no file.
+  bool read(int directory, const std::string& name, const Path& path, GitSettings& settings);
+
+  const std::set<std::string>& notes() const { return notes_; }
+
+ private:
+  bool read(int directory, const std::string& name, const Path& path, GitSettings& settings,
+            int depth);
+
+  Path home_;
+  std::set<Path> seen_{};  // by the file that is read now
+  int included_ = 0;       // by all files
+  std::set<std::string> notes_{};
+};
+
+}  // namespace coop::host

@@ -1,0 +1,130 @@
+// Hooks and settings in the places that git's own configuration names.
+#include <nlohmann/json.hpp>
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+void git(const std::string& directory, const Arguments& arguments) {
+  Arguments all{"git", "-C", directory};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const Ran ran = run_bare(all);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+// core.hooksPath is "githooks", with a hook in it; ".gitconfig-local" is included and not there.
+void make_repository(const std::string& directory) {
+  make_directories(directory + "/githooks");
+  git(directory, {"-c", "init.defaultBranch=main", "init", "-q"});
+  git(directory, {"config", "core.hooksPath", "githooks"});
+  git(directory, {"config", "include.path", "../.gitconfig-local"});
+  write_file(directory + "/githooks/pre-commit", "#!/bin/sh\n");
+  ASSERT_EQ(run_bare({"chmod", "755", directory + "/githooks/pre-commit"}).exit_code, 0);
+}
+
+// The control is the same attack with this guard switched off.
+void expect_guarded(const Workspace& workspace, const Arguments& attack, const std::string& guard,
+                    std::initializer_list<int> errors) {
+  EXPECT_TRUE(blocked(workspace.inside(attack), errors)) << attack[1];
+  EXPECT_TRUE(blocked(workspace.inside(attack, {"--view", "host"}), errors)) << attack[1];
+  EXPECT_TRUE(escaped(workspace.inside(attack, {"--allow-guarded", guard}))) << attack[1];
+}
+
+KERNEL_TEST(EscapeGuardsNamed, ChangingAHook) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  expect_guarded(workspace, {"write", "githooks/pre-commit", "evil"}, ".git/hooks", {EROFS});
+}
+
+KERNEL_TEST(EscapeGuardsNamed, MakingAHook) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  expect_guarded(workspace, {"write", "githooks/post-checkout", "evil"}, ".git/hooks", {EROFS});
+}
+
+KERNEL_TEST(EscapeGuardsNamed, ReplacingTheHooksDirectory) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  expect_guarded(workspace, {"rename", "githooks", "old"}, ".git/hooks", {EBUSY, EROFS, EXDEV});
+}
+
+KERNEL_TEST(EscapeGuardsNamed, ReplacingADirectoryAboveTheHooks) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  make_directories(workspace / "tools/hooks");
+  git(workspace.path(), {"config", "core.hooksPath", "tools/hooks"});
+  expect_guarded(workspace, {"rename", "tools", "old"}, ".git/hooks", {EBUSY, EROFS, EXDEV});
+}
+
+KERNEL_TEST(EscapeGuardsNamed, MakingTheHooksDirectory) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  git(workspace.path(), {"config", "core.hooksPath", "tools/hooks"});
+  const Arguments attack{"sh", "-c", "mkdir -p tools/hooks; echo evil > tools/hooks/pre-commit"};
+  const nlohmann::json output = json_of(workspace.run(attack, {"--json"}));
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  EXPECT_FALSE(exists(workspace / "tools/hooks")) << output.dump();
+  workspace.run(attack, {"--allow-guarded", ".git/hooks"});
+  EXPECT_TRUE(exists(workspace / "tools/hooks/pre-commit"));  // control
+}
+
+KERNEL_TEST(EscapeGuardsNamed, MakingTheIncludedFile) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  const Arguments attack{"sh", "-c", "printf '[alias]\\n st = !echo EVIL\\n' > .gitconfig-local"};
+  const nlohmann::json output = json_of(workspace.run(attack, {"--json"}));
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".gitconfig-local")) << output.dump();
+  EXPECT_EQ(output["quarantined"][0].value("rule", ""), "guard .git/config") << output.dump();
+  EXPECT_NE(run_bare({"git", "-C", workspace.path(), "st"}).exit_code, 0);
+  workspace.run(attack, {"--allow-guarded", ".git/config"});
+  EXPECT_EQ(run_bare({"git", "-C", workspace.path(), "st"}).out, "EVIL\n");  // control
+}
+
+KERNEL_TEST(EscapeGuardsNamed, ChangingTheIncludedFile) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  write_file(workspace / ".gitconfig-local", "[include]\n\tpath = more\n");
+  write_file(workspace / "more", "[user]\n");
+  expect_guarded(workspace, {"write", ".gitconfig-local", "evil"}, ".git/config", {EROFS});
+  write_file(workspace / ".gitconfig-local", "[include]\n\tpath = more\n");
+  expect_guarded(workspace, {"write", "more", "evil"}, ".git/config", {EROFS});
+}
+
+KERNEL_TEST(EscapeGuardsNamed, HooksOfANestedRepository) {
+  const Workspace workspace;
+  make_repository(workspace / "vendor/library");
+  expect_guarded(workspace, {"write", "vendor/library/githooks/pre-commit", "evil"}, ".git/hooks",
+                 {EROFS});
+}
+
+KERNEL_TEST(EscapeGuardsNamed, ASymlinkInThePlaceOfTheHooks) {
+  const Workspace workspace;
+  make_repository(workspace.path());
+  git(workspace.path(), {"config", "core.hooksPath", "link/hooks"});
+  make_directories(workspace / "real/hooks");
+  make_symlink("real", workspace / "link");
+  EXPECT_TRUE(blocked(workspace.inside({"write", "real/hooks/pre-commit", "evil"}), EROFS));
+  workspace.run({"sh", "-c", "mkdir -p evil/hooks; rm link; ln -s evil link"});
+  EXPECT_FALSE(exists(workspace / "link/hooks/pre-commit"));
+  EXPECT_EQ(run_bare({"readlink", workspace / "link"}).out, "real\n");
+}
+
+KERNEL_TEST(EscapeGuardsNamed, HooksDirectoryOfTheUsersSettings) {
+  const Workspace workspace;
+  write_file(workspace.around() / ".gitconfig", "[core]\n\thooksPath = githooks\n");
+  make_directories(workspace / "githooks");
+  ASSERT_EQ(run_bare({"git", "init", "-q", workspace.path()}).exit_code, 0);
+  const RunOptions options = workspace.options();  // the home is the directory around
+  const Arguments attack{"sh", "-c",
+                         "echo evil > githooks/pre-commit; mkdir -p new/.git new/githooks; echo "
+                         "evil > new/githooks/pre-commit"};
+  workspace.run(attack, {}, options);
+  EXPECT_FALSE(exists(workspace / "githooks/pre-commit"));
+  EXPECT_FALSE(exists(workspace / "new/githooks"));
+  workspace.run(attack, {"--allow-guarded", ".git/hooks"}, options);
+  EXPECT_TRUE(exists(workspace / "githooks/pre-commit"));  // control
+}
+
+}  // namespace
+}  // namespace coop::tests
