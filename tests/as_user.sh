@@ -3,7 +3,8 @@
 # The build tree may lie where that user cannot look, so what it needs is copied to a place of its own.
 set -eu
 name="coop-test"
-stage=/tmp/coop-as-user-$(id -u)
+# One for each source tree: two that are tested at once must not run each other's programs.
+stage=/tmp/coop-as-user-$(id -u)-$(readlink -f "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
 
 setup() {
   [[ $EUID -eq 0 ]] || return 0
