@@ -239,6 +239,18 @@ KERNEL_TEST(KernelRules, TildeAndRelativePathsAreUnderstood) {
             "tool\n");
 }
 
+// What ".." means behind a symlink is the kernel's word, not the text's.
+KERNEL_TEST(KernelRules, DotsBehindASymlinkAreWhatTheKernelMakesOfThem) {
+  const Workspace workspace;
+  make_directories(workspace.around() / "other/deep");
+  write_file(workspace.around() / "other/file", "elsewhere\n");
+  write_file(workspace / "file", "here\n");
+  make_symlink(workspace.around() / "other/deep", workspace / "link");
+  const Ran ran = workspace.run({"cat", workspace.around() / "other/file", "file"},
+                                {"--ro", workspace / "link/../file"});
+  EXPECT_EQ(ran.out, "elsewhere\nhere\n") << ran.err;
+}
+
 KERNEL_TEST(KernelRules, CachesAreWritableByName) {
   const Workspace workspace{visible_place()};
   const std::string cache = workspace.around() / ".cache/pip";
