@@ -206,13 +206,18 @@ void kill_all(Sandbox::State& state) { kill_at_once(state.launched.pidfd.get());
 
 Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadline& deadline) {
   for (;;) {
-    const Deadline& due = state.later.due;
+    // Asked before poll(): a command that always has something to read must put off neither.
+    const auto now = std::chrono::steady_clock::now();
+    if (deadline && *deadline <= now) return 0;
+    Deadline& due = state.later.due;
+    if (due && *due <= now) {
+      due.reset();
+      TRY(state.later.act());
+    }
     const bool due_first = due && (!deadline || *due < *deadline);
     const int count = ::poll(watched.data(), watched.size(), remaining(due_first ? due : deadline));
     if (count < 0 && errno != EINTR) return system_error("poll");
     if (count != 0 || !due_first) return count;
-    state.later.due.reset();
-    TRY(state.later.act());
   }
 }
 

@@ -336,6 +336,27 @@ KERNEL_TEST(KernelLibrary, AKilledProgramsSandboxesAreAllCleanedUpAfter) {
   EXPECT_EQ(std::ranges::count(kept.out, '\n'), 3) << kept.out;
 }
 
+// Output that never pauses puts off neither the timeout nor the janitor.
+KERNEL_TEST(KernelLibrary, AFloodOfOutputPutsNothingOff) {
+  const Workspace workspace;
+  const Workspace state;
+  const Command flood{.arguments = {"sh", "-c", "echo evil > .envrc; touch ready; exec yes"}};
+  EXPECT_EQ(exec(policy_of(workspace), flood, milliseconds(300))->outcome, Outcome::timed_out);
+  std::filesystem::remove(workspace / "ready");
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::setenv("XDG_STATE_HOME", state.path().c_str(), 1);
+    [[maybe_unused]] const Result<ExecOutput> killed = exec(policy_of(workspace), flood);
+    ::_exit(0);
+  }
+  EXPECT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_TRUE(exists(workspace / ".envrc"));
+  ::kill(program, SIGKILL);
+  ::waitpid(program, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return !exists(workspace / ".envrc"); }));
+}
+
 // What a program forked is not its parent, though it has a copy of everything.
 KERNEL_TEST(KernelLibrary, AForkedChildCannotTakeWhatIsItsParents) {
   const Workspace workspace;
