@@ -9,9 +9,19 @@ _coop() {
     fi
   done
   case $previous in
-    coop) COMPREPLY=($(compgen -W 'run plan status completion man --help --version' -- "$current")); return ;;
+    coop) COMPREPLY=($(compgen -W 'run plan policy trust config status completion man --help --version' -- "$current")); return ;;
     completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$current")); return ;;
     status) COMPREPLY=($(compgen -W '--json --help' -- "$current")); return ;;
+    policy) COMPREPLY=($(compgen -W 'show check explain diff export import approve schema --help' -- "$current")); return ;;
+    config) COMPREPLY=($(compgen -W 'check --help' -- "$current")); return ;;
+    --scope) COMPREPLY=($(compgen -W 'organisation user project effective' -- "$current")); return ;;
+  esac
+  case ${COMP_WORDS[1]} in
+    policy) COMPREPLY=($(compgen -f -W '--origin --json --scope --dry-run --yes --revoke --workspace' -- "$current")); return ;;
+    trust) COMPREPLY=($(compgen -W '--group --json --config --agent --as --cron terminal:default' -- "$current")); return ;;
+    config) COMPREPLY=($(compgen -f -W '--json' -- "$current")); return ;;
+  esac
+  case $previous in
     --workspace) COMPREPLY=($(compgen -f -- "$current")); return ;;
     --view) COMPREPLY=($(compgen -W 'minimal host' -- "$current")); return ;;
     --rw) COMPREPLY=($(compgen -f -- "$current")); return ;;
@@ -25,7 +35,9 @@ _coop() {
     --unsafe) COMPREPLY=($(compgen -W 'host_network' -- "$current")); return ;;
     --require) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
     --best-effort) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
+    --config) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --log-format) COMPREPLY=($(compgen -W 'text json' -- "$current")); return ;;
   esac
-  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --network --unsafe --time-offset --debug --no-debug --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --tty --no-tty --json --why --help --' -- "$current"))
+  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --network --unsafe --time-offset --debug --no-debug --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' -- "$current"))
 }
 complete -o filenames -F _coop coop

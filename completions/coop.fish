@@ -1,7 +1,15 @@
 # made by `coop completion fish`
-complete -c coop -n __fish_use_subcommand -f -a 'run plan status completion man'
+complete -c coop -n __fish_use_subcommand -f -a 'run plan policy trust config status completion man'
 complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c coop -n '__fish_seen_subcommand_from status' -f -l json
+complete -c coop -n '__fish_seen_subcommand_from policy' -a 'show check explain diff export import approve schema'
+complete -c coop -n '__fish_seen_subcommand_from config' -a 'check'
+complete -c coop -n '__fish_seen_subcommand_from policy trust config' -l json
+complete -c coop -n '__fish_seen_subcommand_from policy' -l origin -d 'where each value was written'
+complete -c coop -n '__fish_seen_subcommand_from policy' -l scope -x -a 'organisation user project effective'
+complete -c coop -n '__fish_seen_subcommand_from policy' -l dry-run -l yes -l revoke
+complete -c coop -n '__fish_seen_subcommand_from trust' -l group
+complete -c coop -n '__fish_seen_subcommand_from trust' -l config -r -F
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l workspace -r -F -d 'directory to work in (default: the current one)'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l view -x -a 'minimal host' -d 'minimal: system programs and the workspace at /work; host: the machine in its usual places, read-only, without its secrets'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l rw -r -F -d 'show PATH writable (PATH? if it may be missing)'
@@ -33,6 +41,15 @@ complete -c coop -n '__fish_seen_subcommand_from run plan' -l timeout -x -d 'kil
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l output-limit -x -d 'with --json: bytes kept of each stream (default: 1m)'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l require -x -a 'landlock proc limits' -d 'fail without it: landlock, proc, limits'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l best-effort -x -a 'landlock proc limits' -d 'go on without it, and say so'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l config -r -F -d 'take the settings of this coop.toml (default with the flags below: ./coop.toml)'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l as -x -d 'run as this user of coop.toml: trust and overrides apply'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l channel -x -d 'run for a sender, like signal:+15555550100: whoever matches, or public'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l group -d 'in a group conversation: nobody is more than familiar'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l agent -x -d 'with the settings and workspace of this agent'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l cron -x -d 'with the user and overrides of this job; without a COMMAND its own'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l verbose -d 'log each step on standard error'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l log-format -x -a 'text json' -d 'with -v: json is one object a line (default: text at a terminal, else json)'
+complete -c coop -n '__fish_seen_subcommand_from run plan' -l quiet -d 'at a terminal: no line about the sandbox before it starts'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l tty -d 'give the command a terminal of its own'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l no-tty -d 'never; by default it gets one when you are at a terminal'
 complete -c coop -n '__fish_seen_subcommand_from run plan' -l json -d 'print the result as JSON'

@@ -18,21 +18,25 @@ enum class Missing : std::uint8_t { fail, skip };
 enum class Need : std::uint8_t { required, best_effort };
 enum class Identity : std::uint8_t { self, root };
 enum class Debugging : std::uint8_t { allowed, denied };
-enum class NetworkMode : std::uint8_t { none, host };
+// In the order of what they let through.
+enum class NetworkMode : std::uint8_t { none, allowlist, full, veth, host };
 
 // Mechanisms a policy may require or take as best effort. Namespaces, mounts, capabilities and
 // seccomp are not in the list: without them there is no sandbox.
 enum class Mechanism : std::uint8_t { landlock, proc, limits };
 
-enum class RuleKind : std::uint8_t { read_only, read_write, hide, overlay, tmpfs };
+// protect: read-only wherever it would be writable, and nothing else; it shows nothing by itself.
+enum class RuleKind : std::uint8_t { read_only, read_write, hide, overlay, tmpfs, protect };
 
 // One rule about one path, as the user wrote it, and where.
 struct PathRule {
   RuleKind kind = RuleKind::hide;
   Path path{};
   Missing if_missing = Missing::fail;
-  std::string origin{};  // "--rw", "built-in secrets", "--cache cargo"
+  std::string origin{};  // "--rw", "built-in secrets", "--cache cargo", "/etc/coop/policy.toml:3"
   std::string reason{};
+  bool pattern = false;  // the path has wildcards (* ? [a-z]), to be matched when planning
+  bool final = false;    // the organisation's: no other rule may show or write what this one covers
   bool operator==(const PathRule&) const = default;
 };
 
@@ -47,6 +51,14 @@ struct Limits {
   std::optional<std::chrono::milliseconds> timeout{};
   std::uint64_t output_limit = std::uint64_t{1} << 20;  // captured bytes of each stream
   bool operator==(const Limits&) const = default;
+};
+
+// Trees outside of which nothing may be granted, whoever asks. Unset: no bound.
+struct Bounds {
+  std::optional<std::vector<Path>> readable{};
+  std::optional<std::vector<Path>> writable{};
+  std::string origin{};  // "/etc/coop/policy.toml"
+  bool operator==(const Bounds&) const = default;
 };
 
 struct Policy {
@@ -67,6 +79,8 @@ struct Policy {
   std::vector<std::string> unsafe_environment{};  // variables that inject code, allowed by name
   std::map<Mechanism, Need> needs{};
   Limits limits{};
+  Bounds bounds{};                   // the organisation's, for every rule of the list above
+  std::vector<std::string> notes{};  // about how this policy came to be; the plan repeats them
 
   Need need(Mechanism mechanism) const;
   bool operator==(const Policy&) const = default;

@@ -17,8 +17,9 @@ struct Command {
 
 constexpr std::array kCommands{
     Command{"run", command_run},       Command{"plan", command_plan},
-    Command{"status", command_status}, Command{"completion", command_completion},
-    Command{"man", command_man},
+    Command{"policy", command_policy}, Command{"trust", command_trust},
+    Command{"config", command_config}, Command{"status", command_status},
+    Command{"man", command_man},       Command{"completion", command_completion},
 };
 
 // A missing standard stream would be filled by the next open(), and our own files would then be

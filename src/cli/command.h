@@ -14,6 +14,9 @@ using Arguments = std::span<const std::string>;
 Result<int> command_run(Arguments arguments);
 Result<int> command_plan(Arguments arguments);
 Result<int> command_status(Arguments arguments);
+Result<int> command_policy(Arguments arguments);
+Result<int> command_trust(Arguments arguments);
+Result<int> command_config(Arguments arguments);
 Result<int> command_completion(Arguments arguments);
 Result<int> command_man(Arguments arguments);
 

@@ -40,10 +40,25 @@ std::string bash() {
       "    fi\n"
       "  done\n"
       "  case $previous in\n"
-      "    coop) COMPREPLY=($(compgen -W 'run plan status completion man --help --version' -- "
+      "    coop) COMPREPLY=($(compgen -W 'run plan policy trust config status completion man "
+      "--help --version' -- "
       "\"$current\")); return ;;\n"
       "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$current\")); return ;;\n"
-      "    status) COMPREPLY=($(compgen -W '--json --help' -- \"$current\")); return ;;\n";
+      "    status) COMPREPLY=($(compgen -W '--json --help' -- \"$current\")); return ;;\n"
+      "    policy) COMPREPLY=($(compgen -W 'show check explain diff export import approve schema "
+      "--help' -- \"$current\")); return ;;\n"
+      "    config) COMPREPLY=($(compgen -W 'check --help' -- \"$current\")); return ;;\n"
+      "    --scope) COMPREPLY=($(compgen -W 'organisation user project effective' -- "
+      "\"$current\")); return ;;\n"
+      "  esac\n"
+      "  case ${COMP_WORDS[1]} in\n"
+      "    policy) COMPREPLY=($(compgen -f -W '--origin --json --scope --dry-run --yes --revoke "
+      "--workspace' -- \"$current\")); return ;;\n"
+      "    trust) COMPREPLY=($(compgen -W '--group --json --config --agent --as --cron "
+      "terminal:default' -- \"$current\")); return ;;\n"
+      "    config) COMPREPLY=($(compgen -f -W '--json' -- \"$current\")); return ;;\n"
+      "  esac\n"
+      "  case $previous in\n";
   for (const Flag& flag : flags()) {
     if (flag.choices.empty()) continue;
     const std::string what = flag.choices == "@path" ? "-f" : "-W '" + choices_of(flag) + "'";
@@ -67,9 +82,21 @@ std::string escaped(std::string_view text, std::string_view special) {
 std::string zsh() {
   std::string text =
       "#compdef coop\n# made by `coop completion zsh`\n_coop() {\n"
-      "  if (( CURRENT == 2 )); then compadd run plan status completion man; return; fi\n"
-      "  case $words[2] in completion) compadd bash zsh fish; return ;; status) compadd -- --json; "
-      "return ;; esac\n"
+      "  if (( CURRENT == 2 )); then compadd run plan policy trust config status completion man; "
+      "return; fi\n"
+      "  case $words[2] in\n"
+      "    completion) compadd bash zsh fish; return ;;\n"
+      "    status) compadd -- --json; return ;;\n"
+      "    policy) if (( CURRENT == 3 )); then compadd show check explain diff export import "
+      "approve "
+      "schema; else compadd -- --origin --json --scope --dry-run --yes --revoke --workspace; "
+      "_files; "
+      "fi; return ;;\n"
+      "    trust) compadd -- terminal:default --group --json --config --agent --as --cron; return "
+      ";;\n"
+      "    config) if (( CURRENT == 3 )); then compadd check; else compadd -- --json; _files; fi; "
+      "return ;;\n"
+      "  esac\n"
       "  _arguments -S \\\n";
   for (const Flag& flag : flags()) {
     std::string help(flag.help);
@@ -88,9 +115,21 @@ std::string zsh() {
 std::string fish() {
   std::string text =
       "# made by `coop completion fish`\n"
-      "complete -c coop -n __fish_use_subcommand -f -a 'run plan status completion man'\n"
+      "complete -c coop -n __fish_use_subcommand -f -a 'run plan policy trust config status "
+      "completion man'\n"
       "complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
-      "complete -c coop -n '__fish_seen_subcommand_from status' -f -l json\n";
+      "complete -c coop -n '__fish_seen_subcommand_from status' -f -l json\n"
+      "complete -c coop -n '__fish_seen_subcommand_from policy' -a 'show check explain diff export "
+      "import approve schema'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from config' -a 'check'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from policy trust config' -l json\n"
+      "complete -c coop -n '__fish_seen_subcommand_from policy' -l origin -d 'where each value was "
+      "written'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from policy' -l scope -x -a 'organisation user "
+      "project effective'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from policy' -l dry-run -l yes -l revoke\n"
+      "complete -c coop -n '__fish_seen_subcommand_from trust' -l group\n"
+      "complete -c coop -n '__fish_seen_subcommand_from trust' -l config -r -F\n";
   for (const Flag& flag : flags()) {
     std::string help(flag.help);
     std::erase(help, '\'');

@@ -43,6 +43,15 @@ coop \- run a command in a sandbox
 .B coop plan
 [\fIFLAGS\fR] [\-\-why] [\-\-json]
 .br
+.B coop policy
+\fIshow\fR|\fIcheck\fR|\fIexplain\fR|\fIdiff\fR|\fIexport\fR|\fIimport\fR|\fIapprove\fR|\fIschema\fR
+.br
+.B coop trust
+\fISENDER\fR [\-\-group] [\-\-json]
+.br
+.B coop config check
+[\fIFILE\fR] [\-\-json]
+.br
 .B coop status
 [\-\-json]
 .SH DESCRIPTION
@@ -58,6 +67,41 @@ prints everything
 with the same flags would do.
 .B coop status
 shows what the machine offers, by trying it.
+.SH POLICY FILES
+What is not said by flags is taken from
+.I /etc/coop/policy.toml
+(the organisation's: a ceiling that nothing below can widen),
+.I ~/.config/coop/policy.toml
+(yours) and
+.I .coop/policy.toml
+in the workspace (the project's: it may narrow; what it widens holds only after
+.BR "coop policy approve" ,
+and only until the file changes). Each has one table,
+.BR [sandbox] ;
+.B coop policy schema
+prints its JSON Schema.
+.B coop policy show \-\-origin
+prints what is in force and where each value was written,
+.B coop policy check
+every mistake,
+.B coop policy explain
+why a path or a host can or cannot be reached,
+.B coop policy diff
+what differs between two files or scopes.
+.B coop policy export
+and
+.B import
+move them.
+.SH AGENTS, USERS AND CRON JOBS
+A gateway's
+.I coop.toml
+has
+.BR [agent] ", " [[agents]] ", " [sandbox] ", " [[users]] " and " [[cron]] .
+.B coop trust
+shows who a sender is to it, how far that person is trusted (owner, full, inner, familiar, public),
+and what follows from it.
+.B coop config check
+checks it against this machine.
 .SH VIEWS
 .TP
 .B minimal
@@ -87,11 +131,37 @@ The command's own; 128 plus the signal that killed it; 124 after a timeout; 125 
 failed; 126 when the command could not be run; 127 when it was not found.
 .B coop status
 exits with 0 when the default sandbox can run here, else with 1.
+.B coop policy check
+and
+.B coop config check
+exit with 1 when there is an error,
+.B coop policy diff
+when there is a difference.
+.SH FILES
+.TP
+.I /etc/coop/policy.toml
+The organisation's policy. It and its directory must belong to root and be writable by nobody else.
+.TP
+.I ~/.config/coop/policy.toml
+Yours
+.RI ( $XDG_CONFIG_HOME
+counts).
+.TP
+.I .coop/policy.toml
+The project's, in the workspace.
+.TP
+.I ./coop.toml, ~/.config/coop/coop.toml
+Agents, users and cron jobs.
+.TP
+.I ~/.local/state/coop/approvals
+Which project policies a person approved.
 .SH EXAMPLES
 .nf
 coop run \-\- make test
 coop run \-\-view host \-\-cache cargo \-\- cargo build
 coop run \-\-ro /opt/sdk \-\-hide .env \-\-memory 2g \-\-timeout 10m \-\- make
+coop run \-\-config coop.toml \-\-as bob \-\- make
+coop policy explain \-\-view host ~/.ssh/id_ed25519
 coop plan \-\-why
 .fi
 .SH SEE ALSO

@@ -7,13 +7,13 @@
 namespace coop::cli {
 
 Result<int> command_plan(Arguments arguments) {
-  const Options options = TRY(parse(arguments));
+  const Request request = TRY(read_request(arguments));
+  const Options& options = request.options;
   if (options.help) {
     print(run_help_text("plan"));
     return 0;
   }
-  const Policy policy = TRY(policy_of(options));
-  const run::Prepared prepared = TRY(run::prepare(policy));
+  const run::Prepared prepared = TRY(run::prepare(request.policy));
   TRY(print_all(options.json ? plan::to_json(prepared.plan)
                              : plan::to_text(prepared.plan, options.why ? plan::Detail::reasons
                                                                         : plan::Detail::steps)));

@@ -6,6 +6,7 @@
 #include "cli/exec_json.h"
 #include "cli/flags.h"
 #include "cli/options_policy.h"
+#include "cli/run_log.h"
 #include "run/capture.h"
 #include "run/prepare.h"
 #include "run/sandbox_state.h"
@@ -22,12 +23,21 @@ bool wants_terminal(const Options& options) {
          ::isatty(STDERR_FILENO) == 1;
 }
 
-void report(const ExecOutput& output, const Options& options) {
+// The one way to run without a sandbox is not this one.
+void note_mode(const policy::Effective& effective) {
+  const auto found = effective.settings.find(policy::Key::mode);
+  if (found == effective.settings.end() ||
+      found->second.value != policy::Scalar(std::string("disabled")))
+    return;
+  say("note: " + to_text(found->second.origin) +
+      ": mode = \"disabled\" is for tools; coop run always sandboxes");
+}
+
+void report(const ExecOutput& output, const Options& options, const Policy& policy) {
   for (const std::string& note : output.notes) say("note: " + note);
   if (output.outcome == Outcome::timed_out)
     say("killed after the timeout of " +
-        std::to_string(
-            options.policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
+        std::to_string(policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
         " ms");
   if (output.outcome == Outcome::out_of_memory) say("killed: out of memory (--memory)");
   if (output.outcome == Outcome::violation) say("killed: " + output.denials.front().rule);
@@ -41,7 +51,7 @@ void report(const ExecOutput& output, const Options& options) {
         moved.rule.substr(moved.rule.find(' ') + 1) + ")");
 }
 
-Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
+Result<ExecOutput> run_captured(const Policy& policy, const Command& command, RunLog& log) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
@@ -50,13 +60,15 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command) {
                                .parent_death = run::ParentDeath::signalled,
                                .attended = true,
                                .timeout = policy.limits.timeout}));
+  log.started(state->prepared.plan);
   Result<ExecOutput> output = run::accompany_captured(*state, std::move(pipes), std::nullopt);
   run::part_with(*state);
   return output;
 }
 
-Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
-                                const Options& options) {
+Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
+                                const Command& command, RunLog& log) {
+  const Options& options = request.options;
   const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
                             .parent_death = run::ParentDeath::signalled,
@@ -69,6 +81,9 @@ Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
     launch.attended = false;  // the janitor comes at once: it watches over the raw terminal too
   }
   auto state = TRY(run::start(policy, &command, launch));
+  log.started(state->prepared.plan);
+  // The command's own output passes through us: nothing of it is on the screen yet.
+  if (terminal && !options.quiet) say(banner(state->prepared.plan, request.casting.get()));
   Result<ExecOutput> output =
       terminal ? run::attend(*state, timeout) : run::accompany(*state, timeout);
   run::part_with(*state);
@@ -78,23 +93,32 @@ Result<ExecOutput> run_attended(const Policy& policy, const Command& command,
 }  // namespace
 
 Result<int> command_run(Arguments arguments) {
-  const Options options = TRY(parse(arguments));
+  const Request request = TRY(read_request(arguments));
+  const Options& options = request.options;
   if (options.help) {
     print(run_help_text("run"));
     return 0;
   }
   if (options.command.empty())
     return invalid("run", "there is no command", "coop run -- COMMAND [ARGUMENTS…]");
-  Policy policy = TRY(policy_of(options));
+  Policy policy = request.policy;
   policy.session = run::new_session();
   // Nothing of the same user may attach to us and read what we hold, not even a process that got out.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  RunLog log(options, policy.session);
+  log.begin(request);
+  note_mode(request.effective);
   const Command command{.arguments = options.command};
-  const ExecOutput output =
-      TRY(options.json ? run_captured(policy, command) : run_attended(policy, command, options));
-  if (options.json) TRY(print_all(exec_json(output, policy.session)));
-  else report(output, options);
-  return output.exit_code;
+  const Result<ExecOutput> output = options.json ? run_captured(policy, command, log)
+                                                 : run_attended(request, policy, command, log);
+  if (!output) {
+    log.failed(output.error());
+    return std::unexpected(output.error());
+  }
+  log.ended(*output);
+  if (options.json) TRY(print_all(exec_json(*output, policy.session)));
+  else report(*output, options, policy);
+  return output->exit_code;
 }
 
 }  // namespace coop::cli

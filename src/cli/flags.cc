@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "base/quantity.h"
 #include "policy/policy.h"
@@ -17,6 +18,7 @@ constexpr std::string_view kFiles = "Files";
 constexpr std::string_view kIdentity = "Identity and environment";
 constexpr std::string_view kLimits = "Limits";
 constexpr std::string_view kStrictness = "Strictness";
+constexpr std::string_view kPeople = "People and agents (coop.toml)";
 constexpr std::string_view kOutput = "Terminal and output";
 
 Result<void> add_rule(Options& options, RuleKind kind, const char* flag, Value value) {
@@ -88,6 +90,20 @@ Result<void> choose_network(Options& options, Value value) {
   else
     return invalid("--network", "\"" + printable(value) + "\" is not a network mode",
                    "none or host");
+  return {};
+}
+
+Result<void> name(std::string& field, const char* flag, Value value) {
+  if (value.empty()) return invalid(flag, "the name is empty");
+  field = value;
+  return {};
+}
+
+Result<void> choose_log_format(Options& options, Value value) {
+  if (value == "text") options.log_format = LogFormat::text;
+  else if (value == "json") options.log_format = LogFormat::json;
+  else
+    return invalid("--log-format", "\"" + printable(value) + "\" is not a format", "text or json");
   return {};
 }
 
@@ -241,6 +257,37 @@ constexpr std::array kFlags{
     Flag{"--best-effort", "", "MECHANISM", kStrictness, "go on without it, and say so",
          [](Options& o, Value v) { return set_need(o, "--best-effort", Need::best_effort, v); },
          "landlock proc limits"},
+    Flag{"--config", "", "FILE", kPeople,
+         "take the settings of this coop.toml (default with the flags below: ./coop.toml)",
+         [](Options& o, Value v) { return name(o.role.config, "--config", v); }, "@path"},
+    Flag{"--as", "", "USER", kPeople, "run as this user of coop.toml: trust and overrides apply",
+         [](Options& o, Value v) { return name(o.role.user, "--as", v); }},
+    Flag{"--channel", "", "SENDER", kPeople,
+         "run for a sender, like signal:+15555550100: whoever matches, or public",
+         [](Options& o, Value v) { return name(o.role.sender, "--channel", v); }},
+    Flag{"--group", "", "", kPeople, "in a group conversation: nobody is more than familiar",
+         [](Options& o, Value) -> Result<void> {
+           o.role.conversation = policy::Conversation::group;
+           return {};
+         }},
+    Flag{"--agent", "", "ID", kPeople, "with the settings and workspace of this agent",
+         [](Options& o, Value v) { return name(o.role.agent, "--agent", v); }},
+    Flag{"--cron", "", "NAME", kPeople,
+         "with the user and overrides of this job; without a COMMAND its own",
+         [](Options& o, Value v) { return name(o.role.cron, "--cron", v); }},
+    Flag{"--verbose", "-v", "", kOutput, "log each step on standard error",
+         [](Options& o, Value) -> Result<void> {
+           o.verbose = true;
+           return {};
+         }},
+    Flag{"--log-format", "", "text|json", kOutput,
+         "with -v: json is one object a line (default: text at a terminal, else json)",
+         choose_log_format, "text json"},
+    Flag{"--quiet", "-q", "", kOutput, "at a terminal: no line about the sandbox before it starts",
+         [](Options& o, Value) -> Result<void> {
+           o.quiet = true;
+           return {};
+         }},
     Flag{"--tty", "", "", kOutput, "give the command a terminal of its own",
          [](Options& o, Value) -> Result<void> {
            o.terminal = Terminal::always;
@@ -274,40 +321,21 @@ const Flag* find(std::string_view name) {
   return nullptr;
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-std::string nearest(std::string_view name) {
+std::string suggestion(std::string_view name) {
   if (name.size() > 64) return {};
-  const Flag* best = nullptr;
-  std::size_t best_distance = 4;
-  for (const Flag& flag : kFlags)
-    if (const std::size_t now = distance(name, flag.name); now < best_distance) {
-      best = &flag;
-      best_distance = now;
-    }
-  return best == nullptr ? "see `coop run --help`"
-                         : "did you mean " + std::string(best->name) + "?";
+  std::array<std::string_view, kFlags.size()> names{};
+  std::ranges::transform(kFlags, names.begin(), &Flag::name);
+  const std::string_view best = nearest(name, names);
+  return best.empty() ? "see `coop run --help`" : "did you mean " + std::string(best) + "?";
 }
 
 }  // namespace
 
 std::span<const Flag> flags() { return kFlags; }
 
-Result<Options> parse(std::span<const std::string> arguments) {
-  Options options;
+Result<Options> parse(std::span<const std::string> arguments, Policy base) {
+  const bool granted = base.network == NetworkMode::host;  // by a file, which had to say so
+  Options options{.policy = std::move(base)};
   std::size_t index = 0;
   for (; index < arguments.size(); ++index) {
     const std::string_view word = arguments[index];
@@ -319,7 +347,7 @@ Result<Options> parse(std::span<const std::string> arguments) {
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const std::string_view name = word.substr(0, equals);
     const Flag* flag = find(name);
-    if (flag == nullptr) return invalid("unknown flag", printable(name), nearest(name));
+    if (flag == nullptr) return invalid("unknown flag", printable(name), suggestion(name));
     std::string_view value;
     if (!flag->value.empty()) {
       if (equals != std::string_view::npos) {
@@ -337,7 +365,7 @@ Result<Options> parse(std::span<const std::string> arguments) {
   options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(index), arguments.end());
   const bool host_network = options.policy.network == NetworkMode::host;
   const bool confirmed = std::ranges::find(options.unsafe, "host_network") != options.unsafe.end();
-  if (host_network && !confirmed)
+  if (host_network && !granted && !confirmed)
     return invalid("--network host",
                    "shares the host's network with the sandbox, its localhost services included",
                    "add --unsafe host_network if that is meant");

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
+#include "cli/config_source.h"
 #include "coop/policy.h"
 
 namespace coop::cli {
@@ -20,6 +23,10 @@ struct Options {
   std::vector<std::string> caches{};
   std::vector<std::string> unsafe{};
   std::vector<std::string> command{};
+  Role role{};  // whom of coop.toml the command is for
+  std::optional<LogFormat> log_format{};
+  bool verbose = false;
+  bool quiet = false;
   Terminal terminal = Terminal::automatic;
   bool json = false;
   bool why = false;
@@ -39,7 +46,7 @@ struct Flag {
 std::span<const Flag> flags();
 
 // Reads everything up to "--" (or the first word that is not a flag) as flags, the rest as the
-// command. Errors name the flag.
-Result<Options> parse(std::span<const std::string> arguments);
+// command. Errors name the flag. What no flag says is as in `base`.
+Result<Options> parse(std::span<const std::string> arguments, Policy base = {});
 
 }  // namespace coop::cli

@@ -1,23 +1,76 @@
 #include "cli/options_policy.h"
 
+#include "base/path.h"
 #include "host/probe.h"
+#include "policy/apply.h"
 #include "policy/builtin.h"
 
 namespace coop::cli {
 
-Result<Policy> policy_of(const Options& options) {
-  Policy policy = options.policy;
-  if (options.caches.empty()) return policy;
-  const HostFacts host = TRY(host::probe(host::Depth::quick));
+namespace {
+
+Result<void> add_caches(Policy& policy, const std::vector<std::string>& names, std::size_t before) {
+  if (names.empty()) return {};
+  const HostFacts facts = TRY(surroundings());
   std::vector<PathRule> rules;
-  for (const std::string& name : options.caches) {
-    const std::vector<PathRule> cache = TRY(policy::cache_rules(name, host.home, host.environment));
+  for (const std::string& name : names) {
+    const std::vector<PathRule> cache =
+        TRY(policy::cache_rules(name, facts.home, facts.environment));
     rules.insert(rules.end(), cache.begin(), cache.end());
   }
-  // Caches first: a --ro or --hide of the same path on the command line wins.
-  rules.insert(rules.end(), policy.rules.begin(), policy.rules.end());
-  policy.rules = std::move(rules);
-  return policy;
+  // Before the command line's own rules: a --ro or --hide of the same path wins.
+  policy.rules.insert(policy.rules.begin() + static_cast<std::ptrdiff_t>(before), rules.begin(),
+                      rules.end());
+  return {};
+}
+
+// Commands are for those who may use bash; the tools of the others are not programs.
+Result<void> check_trust(const Casting& casting) {
+  const policy::Principal& principal = casting.principal;
+  if (!casting.someone || policy::may_use(principal.trust, "bash")) return {};
+  return invalid(
+      "trust",
+      std::string(to_text(principal.trust)) + " may not run commands (" + principal.reason + ")",
+      "commands need the trust inner, full or owner; see `coop trust`");
+}
+
+// The organisation's word on what is mandatory stands above that of the person at the keyboard, so no
+// file of theirs is left out, not even by a flag.
+Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const Path& workspace) {
+  const PolicySources sources = TRY(read_policy_sources(facts, workspace));
+  TRY(check_sources(sources));
+  if (!sources.any() && !request.casting) return Policy{};
+  std::vector<policy::Layer> layers = sources.layers();
+  if (request.casting)
+    for (policy::Layer& layer : request.casting->layers()) layers.push_back(std::move(layer));
+  request.effective = policy::merge(layers, sources.approval);
+  return policy::policy_from(request.effective, surroundings_of(facts, workspace));
+}
+
+}  // namespace
+
+Result<Request> read_request(Arguments arguments) {
+  Request request{.options = TRY(parse(arguments))};
+  if (request.options.help) return request;
+  const HostFacts facts = TRY(surroundings());
+  if (request.options.role.any()) {
+    request.casting = TRY(cast(facts, request.options.role));
+    TRY(check_trust(*request.casting));
+  }
+  Path wanted = request.options.policy.workspace;
+  if (wanted.empty() && request.casting) wanted = request.casting->workspace();
+  const Path workspace = real_workspace(facts, wanted);
+  Policy base = TRY(policy_of_files(request, facts, workspace));
+  base.workspace = wanted;
+  const std::size_t rules = base.rules.size();
+  request.options = TRY(parse(arguments, std::move(base)));
+  request.policy = request.options.policy;
+  TRY(add_caches(request.policy, request.options.caches, rules));
+  TRY(policy::check_ceiling(request.policy, request.effective.ceiling));
+  if (request.options.command.empty() && request.casting && request.casting->cron != nullptr &&
+      !request.casting->cron->command.empty())
+    request.options.command = {"/bin/sh", "-c", request.casting->cron->command};
+  return request;
 }
 
 }  // namespace coop::cli

@@ -22,24 +22,6 @@ namespace {
 // What a distribution inside needs: root, the system's users, nobody (65534).
 constexpr std::uint64_t kUsefulIds = 65536;
 
-std::optional<Path> find_program(const HostFacts& facts, std::string_view name) {
-  const auto variable = facts.environment.find("PATH");
-  std::string places = variable == facts.environment.end() ? "" : variable->second + ":";
-  places += "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
-  std::string_view rest = places;
-  while (!rest.empty()) {
-    const std::string_view directory = take_field(rest, ':');
-    // A relative entry means "wherever I happen to be": an agent's workspace could plant it.
-    if (!directory.starts_with('/')) continue;
-    const Path path = join(normalize(directory), name);
-    struct stat status{};
-    if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-        ::access(path.c_str(), X_OK) == 0)
-      return path;
-  }
-  return std::nullopt;
-}
-
 Feature program_feature(const HostFacts& facts, std::string_view name, std::string_view package) {
   if (const auto path = find_program(facts, name)) return {.available = true, .reason = *path};
   return {.reason = std::string(name) + " is not installed",
@@ -103,6 +85,24 @@ Feature id_ranges_feature(const HostFacts& facts) {
 }
 
 }  // namespace
+
+std::optional<Path> find_program(const HostFacts& facts, std::string_view name) {
+  const auto variable = facts.environment.find("PATH");
+  std::string places = variable == facts.environment.end() ? "" : variable->second + ":";
+  places += "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+  std::string_view rest = places;
+  while (!rest.empty()) {
+    const std::string_view directory = take_field(rest, ':');
+    // A relative entry means "wherever I happen to be": an agent's workspace could plant it.
+    if (!directory.starts_with('/')) continue;
+    const Path path = join(normalize(directory), name);
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        ::access(path.c_str(), X_OK) == 0)
+      return path;
+  }
+  return std::nullopt;
+}
 
 void find_tools(HostFacts& facts) {
   facts.fuse = fuse_feature();

@@ -28,6 +28,32 @@ Result<void> check_environment(const Policy& policy) {
   return {};
 }
 
+// A mode that is not there yet must not quietly become another one.
+Result<void> check_network(NetworkMode mode) {
+  std::string_view name;
+  switch (mode) {
+    case NetworkMode::none:
+    case NetworkMode::host: return {};
+    case NetworkMode::allowlist: name = "allowlist"; break;
+    case NetworkMode::full: name = "full"; break;
+    case NetworkMode::veth: name = "veth"; break;
+  }
+  return unsupported("plan network",
+                     "network mode \"" + std::string(name) + "\" is not in this version",
+                     "use none, or host with unsafe host_network");
+}
+
+// Taken literally, a pattern would name a file that is not there, and restrict nothing.
+Result<void> check_patterns(const Policy& policy) {
+  for (const PathRule& rule : policy.rules)
+    if (rule.pattern)
+      return std::unexpected(Error{.kind = Error::Kind::internal,
+                                   .operation = rule.origin,
+                                   .subject = "the pattern \"" + printable(rule.path) +
+                                              "\" was not matched before planning"});
+  return {};
+}
+
 Result<void> check_host(const Policy& policy, const HostFacts& host) {
   if (host.kernel < KernelVersion{5, 13})
     return unsupported("plan", "kernel " + host.kernel_release + " is older than 5.13",
@@ -40,7 +66,7 @@ Result<void> check_host(const Policy& policy, const HostFacts& host) {
                          std::string(name) + " namespaces are not available: " + feature.reason,
                          feature.fix);
     }
-  if (policy.network == NetworkMode::none && !host.namespace_available("net"))
+  if (policy.network != NetworkMode::host && !host.namespace_available("net"))
     return unsupported("plan", "network namespaces are not available", "see `coop status`");
   if (policy.time_offset && !host.namespace_available("time"))
     return unsupported("plan --time-offset", "time namespaces are not available",
@@ -50,7 +76,7 @@ Result<void> check_host(const Policy& policy, const HostFacts& host) {
 
 void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
   plan.namespaces = {"user", "mount", "pid", "ipc", "uts"};
-  if (policy.network == NetworkMode::none) plan.namespaces.emplace_back("net");
+  if (policy.network != NetworkMode::host) plan.namespaces.emplace_back("net");
   if (host.namespace_available("cgroup")) plan.namespaces.emplace_back("cgroup");
   if (policy.time_offset) plan.namespaces.emplace_back("time");
   const bool root = policy.identity == Identity::root;
@@ -58,7 +84,7 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
       root ? "--as-root" : "--as-self", "one id of the host is known inside; it gains nothing");
   if (policy.time_offset)
     add(plan, OffsetClocks{*policy.time_offset}, "--time-offset", "asked for");
-  if (policy.network == NetworkMode::none)
+  if (policy.network != NetworkMode::host)
     add(plan, RaiseLoopback{}, "--network none", "programs may talk to themselves");
   add(plan, SetHostname{policy.hostname.empty() ? "coop-" + policy.session : policy.hostname},
       policy.hostname.empty() ? "built-in" : "--hostname", "shows where one is");
@@ -86,6 +112,7 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   TRY(add_workspace(entries, policy, host));
   note_submodule(plan, policy, host);
   TRY(add_rules(entries, policy, host, plan.notes));
+  TRY(add_protected(entries, policy, host, plan.notes));
   plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
   add_sockets(entries, policy, host);
   add_pins(entries);
@@ -135,7 +162,10 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 Result<Plan> begin(const Policy& policy, const HostFacts& host) {
   TRY(check_host(policy, host));
   TRY(check_environment(policy));
+  TRY(check_network(policy.network));
+  TRY(check_patterns(policy));
   Plan plan;
+  plan.notes = policy.notes;
   plan.session = policy.session;
   add_namespaces(plan, policy, host);
   return plan;
@@ -181,13 +211,15 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
       paths.emplace_back(path);
   paths.push_back(policy.workspace);
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
+  for (const auto* trees : {&policy.bounds.readable, &policy.bounds.writable})
+    if (*trees) paths.insert(paths.end(), (*trees)->begin(), (*trees)->end());
   return paths;
 }
 
 std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host) {
   std::vector<Path> paths;
   for (const PathRule& rule : policy.rules)
-    if (rule.kind == RuleKind::hide && host.has(rule.path))
+    if ((rule.kind == RuleKind::hide || rule.kind == RuleKind::protect) && host.has(rule.path))
       for (Path& alias : mount_aliases(host.fact(rule.path).canonical, host.mounts))
         paths.push_back(std::move(alias));
   return paths;

@@ -38,7 +38,8 @@ bool is_covered(const std::vector<Entry>& entries, const Path& target, const Pat
     const bool stricter =
         entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::tmpfs ||
         entry.kind == Entry::Kind::overlay ||
-        (entry.kind == Entry::Kind::bind && entry.flags.access == Access::read_only);
+        ((entry.kind == Entry::Kind::bind || entry.kind == Entry::Kind::remount) &&
+         entry.flags.access == Access::read_only);
     return stricter && is_within(target, entry.target) && is_within(entry.target, root_target);
   });
 }
@@ -83,8 +84,9 @@ bool lies_in_one(Path path, const std::set<Path>& guarded) {
 // A grant inside a guarded path would lift the guard without saying so.
 Result<void> check_grants(const Policy& policy, const HostFacts& host, const GuardedPath& guarded) {
   for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::read_write) continue;
     const PathFact& fact = host.fact(rule.path);
-    if (rule.kind != RuleKind::read_write || fact.canonical.empty()) continue;
+    if (fact.canonical.empty()) continue;
     if (is_within(fact.canonical, guarded.path))
       return invalid(rule.origin,
                      "\"" + printable(rule.path) + "\" is guarded: " + reason_of(guarded.guard),
@@ -99,8 +101,9 @@ std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host) {
   std::vector<Path> trees;
   if (policy.workspace_access == Access::read_write) trees.push_back(policy.workspace);
   for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::read_write) continue;
     const PathFact& fact = host.fact(rule.path);
-    if (rule.kind != RuleKind::read_write || fact.target_kind != PathKind::directory) continue;
+    if (fact.target_kind != PathKind::directory) continue;
     const bool covered = std::ranges::any_of(
         trees, [&](const Path& tree) { return is_within(fact.canonical, tree); });
     if (!covered && !rule.origin.starts_with("--cache")) trees.push_back(fact.canonical);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,32 @@ std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& ent
 // The deepest entry that `target` lies in; null when that is the root itself.
 const Entry* enclosing_entry(const std::vector<Entry>& entries, const Path& target);
 
+// The entry that decides what is at `target`: the same, but one for `target` itself counts too.
+const Entry* deciding_entry(const std::vector<Entry>& entries, const Path& target);
+
+bool is_writable_bind(const Entry& entry);
+
 // The other names the host's own bind mounts give the same directory, from the mount table.
 std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts);
+
+// All names of what `fact` is about, as far as they still lead there.
+std::set<Path> names_of(const PathFact& fact, const HostFacts& host);
+
+// Whether `path` lies in `tree`, under any name the host's bind mounts give it.
+bool lies_in(const Path& path, const Path& tree, const HostFacts& host);
+
+// Checks of single rules: what names nothing, everything, or a symlink that a command could replace.
+std::unexpected<Error> missing_path(const PathRule& rule);
+Result<void> check_root(const PathRule& rule, const PathFact& fact);
+Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                        const HostFacts& host, std::vector<std::string>& notes);
+
+// What the organisation decides: nothing shows or covers what a final rule hides, neither a grant nor
+// the workspace.
+Result<void> check_final(const Policy& policy, const HostFacts& host);
+// And nothing outside its bounds is granted. Of the workspace, which is not bounded, no rule shows more.
+Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                          const HostFacts& host);
 
 // Entries of each part of a view. They only add.
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
@@ -58,6 +83,9 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                            const HostFacts& host);
 Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                        std::vector<std::string>& notes);
+// After every grant is known: what is protected is read-only at each place where it would be writable.
+Result<void> add_protected(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                           std::vector<std::string>& notes);
 // Last of all: whatever a rule covers inside a writable tree keeps its ancestors in place, or a
 // command could move them, and the next run would find nothing under the rule's name.
 void add_pins(std::vector<Entry>& entries);

@@ -10,8 +10,15 @@ namespace coop::plan {
 
 namespace {
 
+// Above the order of every other rule, however many there are.
+constexpr int kFinalOrder = 1 << 30;
+
+// A rule of a file is mended there, not with a flag.
 std::string option_hint(const PathRule& rule) {
-  return "write " + rule.origin + " '" + printable(rule.path) + "?' if it may be missing";
+  const std::string optional = printable(rule.path) + "?";
+  if (rule.origin.starts_with("--"))
+    return "write " + rule.origin + " '" + optional + "' if it may be missing";
+  return "write \"" + optional + "\" there if it may be missing";
 }
 
 // Rules about the inside of the workspace follow it to where it is mounted; others keep their name
@@ -49,7 +56,8 @@ Entry entry_for(const std::vector<Entry>& entries, const Policy& policy, const P
       entry.inodes = policy.limits.tmp_inodes;
       break;
     case RuleKind::read_only:
-    case RuleKind::hide: break;
+    case RuleKind::hide:
+    case RuleKind::protect: break;
   }
   return entry;
 }
@@ -66,13 +74,6 @@ Result<void> check_shape(const PathRule& rule, const PathFact& fact) {
     return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a device",
                    "devices are not granted by path rules");
   return {};
-}
-
-Result<void> check_root(const PathRule& rule, const PathFact& fact) {
-  if (fact.canonical != "/") return {};
-  return invalid(rule.origin, "\"/\" is the whole machine",
-                 rule.kind == RuleKind::read_only ? "use --view host to see it read-only"
-                                                  : "name the directories you mean");
 }
 
 // The kernel's own file systems are not files; /proc of the host shows everybody's processes. And
@@ -95,12 +96,14 @@ Result<void> check_special(std::string_view origin, const Path& path, RuleKind k
 
 void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                      const PathRule& rule, const PathFact& fact, int order) {
-  std::set<Path> names{fact.canonical};
-  for (const Path& alias : mount_aliases(fact.canonical, host.mounts))
-    if (host.fact(alias).kind == fact.target_kind) names.insert(alias);  // else it is covered there
   std::set<Path> places;
-  for (const Path& name : names)
+  for (const Path& name : names_of(fact, host))
     for (const Path& place : places_of(name, entries, policy.view)) places.insert(place);
+  // Nor does the view itself show a part of what the organisation hides.
+  for (const Entry& entry : entries)
+    if (rule.final && entry.kind == Entry::Kind::bind && !entry.flags.devices &&
+        lies_in(entry.source, fact.canonical, host))
+      places.insert(entry.target);
   for (const Path& place : places)
     entries.push_back(Entry{.kind = Entry::Kind::hide,
                             .target = place,
@@ -108,27 +111,6 @@ void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const Ho
                             .order = order,
                             .origin = rule.origin,
                             .why = rule.reason});
-}
-
-// What a hide rule names must be what is hidden the next time, too. A symlink in a writable tree can be
-// pointed elsewhere by the command.
-Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
-                        const HostFacts& host, std::vector<std::string>& notes) {
-  const bool replaceable = std::ranges::any_of(guarded_trees(policy, host), [&](const Path& tree) {
-    return is_within(rule.path, tree) && rule.path != tree;
-  });
-  if (fact.canonical == rule.path || !replaceable || rule.kind == RuleKind::read_write) return {};
-  const std::string what = "\"" + printable(rule.path) + "\" leads to " +
-                           printable(fact.canonical) +
-                           " by a symlink that the command could replace";
-  if (rule.kind == RuleKind::hide && rule.origin != "built-in secrets")
-    return invalid(rule.origin, what, "name the file itself: " + printable(fact.canonical));
-  notes.push_back(rule.origin + ": " + what + "; the next run would follow the new one");
-  return {};
-}
-
-bool is_writable_bind(const Entry& entry) {
-  return entry.kind == Entry::Kind::bind && entry.flags.access == Access::read_write;
 }
 
 // Under a second name, what guards and other rules do to the first one would not hold.
@@ -153,6 +135,36 @@ Result<void> check_names(const std::vector<Entry>& entries) {
 }
 
 }  // namespace
+
+std::unexpected<Error> missing_path(const PathRule& rule) {
+  return invalid(rule.origin, "\"" + printable(rule.path) + "\" does not exist", option_hint(rule));
+}
+
+Result<void> check_root(const PathRule& rule, const PathFact& fact) {
+  if (fact.canonical != "/") return {};
+  return invalid(rule.origin, "\"/\" is the whole machine",
+                 rule.kind == RuleKind::read_only ? "use --view host to see it read-only"
+                                                  : "name the directories you mean");
+}
+
+// What a restricting rule names must be what it restricts the next time, too. A symlink in a writable
+// tree can be pointed elsewhere by the command.
+Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                        const HostFacts& host, std::vector<std::string>& notes) {
+  if (fact.canonical == rule.path || rule.kind == RuleKind::read_write) return {};
+  const bool replaceable = std::ranges::any_of(guarded_trees(policy, host), [&](const Path& tree) {
+    return is_within(rule.path, tree) && rule.path != tree;
+  });
+  if (!replaceable) return {};
+  const std::string what = "\"" + printable(rule.path) + "\" leads to " +
+                           printable(fact.canonical) +
+                           " by a symlink that the command could replace";
+  const bool restricts = rule.kind == RuleKind::hide || rule.kind == RuleKind::protect;
+  if (restricts && rule.origin != "built-in secrets")
+    return invalid(rule.origin, what, "name the file itself: " + printable(fact.canonical));
+  notes.push_back(rule.origin + ": " + what + "; the next run would follow the new one");
+  return {};
+}
 
 Path workspace_target(const Policy& policy) {
   return policy.view == View::minimal ? Path("/work") : policy.workspace;
@@ -188,31 +200,31 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
 
 Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                        std::vector<std::string>& notes) {
+  TRY(check_final(policy, host));
   // Two passes: a hidden path must be hidden in every place a later grant would show it.
   for (const bool hiding : {false, true}) {
     int order = 10;
     for (const PathRule& rule : policy.rules) {
       ++order;
-      if ((rule.kind == RuleKind::hide) != hiding) continue;
+      if (rule.kind == RuleKind::protect || (rule.kind == RuleKind::hide) != hiding) continue;
       const PathFact& fact = host.fact(rule.path);
       if (fact.target_kind == PathKind::missing) {
         if (rule.if_missing == Missing::skip) continue;
-        return with_hint(
-            option_hint(rule),
-            Result<void>(invalid(rule.origin, "\"" + printable(rule.path) + "\" does not exist")));
+        return missing_path(rule);
       }
       TRY(check_shape(rule, fact));
       TRY(check_root(rule, fact));
       TRY(check_special(rule.origin, fact.canonical, rule.kind, host));
       TRY(check_link(rule, fact, policy, host, notes));
       if (!hiding) {
+        TRY(check_bounds(rule, fact, policy, host));
         entries.push_back(entry_for(entries, policy, rule, fact, order));
         continue;
       }
       if (fact.canonical == policy.workspace && rule.origin != "built-in secrets")
         return invalid(rule.origin, "\"" + printable(rule.path) + "\" is the workspace itself",
                        "hide something in it, or choose another --workspace");
-      hide_everywhere(entries, policy, host, rule, fact, order);
+      hide_everywhere(entries, policy, host, rule, fact, rule.final ? kFinalOrder : order);
       if (fact.links > 1 && fact.target_kind == PathKind::file)
         notes.push_back("hidden file " + printable(rule.path) + " has " +
                         std::to_string(fact.links) + " hard links: its other names are not hidden");
@@ -239,20 +251,6 @@ void add_pins(std::vector<Entry>& entries) {
   entries.insert(entries.end(), pins.begin(), pins.end());
 }
 
-const Entry* enclosing_entry(const std::vector<Entry>& entries, const Path& target) {
-  const Entry* found = nullptr;
-  for (const Entry& entry : entries) {
-    if (entry.target.size() >= target.size() || !is_within(target, entry.target)) continue;
-    if (entry.kind == Entry::Kind::symlink || entry.kind == Entry::Kind::file ||
-        entry.kind == Entry::Kind::remount)
-      continue;
-    if (found == nullptr || depth_of(entry.target) > depth_of(found->target) ||
-        (entry.target == found->target && entry.order >= found->order))
-      found = &entry;
-  }
-  return found;
-}
-
 void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
   for (const Path& socket : host.sockets)
     for (const Path& place : places_of(socket, entries, policy.view))
@@ -264,35 +262,6 @@ void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFa
                 .order = 5,
                 .origin = "built-in sockets",
                 .why = "a server of the host listens on it; read-only does not stop connect()"});
-}
-
-std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view) {
-  std::vector<Path> places;
-  if (view == View::host) places.push_back(host_path);
-  for (const Entry& entry : entries) {
-    if (entry.kind != Entry::Kind::bind && entry.kind != Entry::Kind::overlay) continue;
-    if (!is_within(host_path, entry.source)) continue;
-    places.push_back(join(entry.target, relative_to(host_path, entry.source)));
-  }
-  return places;
-}
-
-std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts) {
-  // The mount that shows `path`: the deepest one above it, and of several there, the last.
-  const MountFact* shown_by = nullptr;
-  for (const MountFact& mount : mounts)
-    if (is_within(path, mount.target) &&
-        (shown_by == nullptr || depth_of(mount.target) >= depth_of(shown_by->target)))
-      shown_by = &mount;
-  if (shown_by == nullptr) return {};
-  const Path inner = join(shown_by->root, relative_to(path, shown_by->target));
-  std::vector<Path> aliases;
-  for (const MountFact& mount : mounts) {
-    if (mount.device != shown_by->device || !is_within(inner, mount.root)) continue;
-    const Path alias = join(mount.target, relative_to(inner, mount.root));
-    if (alias != path) aliases.push_back(alias);
-  }
-  return aliases;
 }
 
 }  // namespace coop::plan

@@ -25,6 +25,18 @@ std::string_view to_text(RuleKind kind) {
     case RuleKind::hide: return "hidden";
     case RuleKind::overlay: return "overlay";
     case RuleKind::tmpfs: return "tmpfs";
+    case RuleKind::protect: return "protected";
+  }
+  return "?";
+}
+
+std::string_view to_text(NetworkMode mode) {
+  switch (mode) {
+    case NetworkMode::none: return "none";
+    case NetworkMode::allowlist: return "allowlist";
+    case NetworkMode::full: return "full";
+    case NetworkMode::veth: return "veth";
+    case NetworkMode::host: return "host";
   }
   return "?";
 }
@@ -43,6 +55,14 @@ Result<Mechanism> parse_mechanism(std::string_view text) {
     if (text == to_text(mechanism)) return mechanism;
   return invalid("mechanism", "\"" + printable(text) + "\" is not one",
                  "one of: landlock, proc, limits");
+}
+
+Result<NetworkMode> parse_network(std::string_view text) {
+  for (const NetworkMode mode : {NetworkMode::none, NetworkMode::allowlist, NetworkMode::full,
+                                 NetworkMode::veth, NetworkMode::host})
+    if (text == to_text(mode)) return mode;
+  return invalid("network", "\"" + printable(text) + "\" is not a network mode",
+                 "one of: none, allowlist, full, veth, host");
 }
 
 }  // namespace coop

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/path.h"
+#include "host/glob.h"
 #include "host/probe.h"
 #include "host/workspace.h"
 #include "plan/compile.h"
@@ -33,6 +34,31 @@ Path without_dots(const Path& written, const Path& base) {
   return front ? normalize((whole + "/").substr(last + 4), *front) : normalize(whole);
 }
 
+// One rule for each path that matches now. What matched and has gone since, or is a symlink to nothing,
+// needs no rule.
+Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
+  if (!rule.path.starts_with('/'))
+    return invalid(rule.origin, "the pattern \"" + printable(rule.path) + "\" is not absolute",
+                   "write it from / on");
+  // What ".." leads to is the kernel's to say, and it says nothing about a pattern.
+  if ((rule.path + "/").contains("/../"))
+    return invalid(rule.origin, "the pattern \"" + printable(rule.path) + "\" has \"..\" in it",
+                   "write the directory it means");
+  const std::vector<Path> matches = TRY(with_context(rule.origin, host::glob(rule.path)));
+  if (matches.empty() && rule.if_missing == Missing::fail)
+    return invalid(rule.origin, "nothing matches \"" + printable(rule.path) + "\"",
+                   "write \"" + printable(rule.path) + "?\" if there may be nothing");
+  for (const Path& match : matches) {
+    PathRule one = rule;
+    one.path = match;
+    one.if_missing = Missing::skip;
+    one.reason += " (matched " + printable(rule.path) + ")";
+    one.pattern = false;
+    rules.push_back(std::move(one));
+  }
+  return {};
+}
+
 // The user's rules come after the built-in ones, so that for the same path they win.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.session.empty()) policy.session = new_session();
@@ -47,6 +73,10 @@ Result<void> complete(Policy& policy, const HostFacts& host) {
                            .origin = "built-in secrets",
                            .reason = "coop's own state"});
   for (PathRule& rule : policy.rules) {
+    if (rule.pattern) {
+      TRY(add_matches(rules, rule));
+      continue;
+    }
     rule.path = without_dots(policy::expand_home(rule.path, host.home), host.working_directory);
     rules.push_back(std::move(rule));
   }
@@ -59,7 +89,7 @@ std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   if (policy.view == View::host) return {"/"};
   std::vector<Path> trees{policy.workspace};
   for (const PathRule& rule : policy.rules)
-    if (rule.kind != RuleKind::hide && host.has(rule.path))
+    if (rule.kind != RuleKind::hide && rule.kind != RuleKind::protect && host.has(rule.path))
       trees.push_back(host.fact(rule.path).canonical);
   return trees;
 }
@@ -149,6 +179,7 @@ Result<Prepared> finish_prepare(Draft draft) {
   for (std::size_t index = 0; index < prepared.plan.guards.roots.size(); ++index)
     prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
   prepared.quarantine = join(join(host.state_directory, "quarantine"), policy.session);
+  prepared.policy = std::move(draft.policy);
   return prepared;
 }
 

@@ -11,6 +11,7 @@
 namespace coop::run {
 
 struct Prepared {
+  Policy policy{};  // as completed: with the built-in rules, and patterns as what they matched
   Plan plan{};
   std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
   Path quarantine{};                     // where guarded files of this session go
@@ -22,7 +23,7 @@ struct Draft {
   HostFacts host{};
 };
 
-// Completes the policy (session, workspace, absolute paths, the built-in secrets).
+// Completes the policy (session, workspace, absolute paths, the built-in secrets) and matches patterns.
 Result<Draft> begin_prepare(Policy policy);
 // Whether the limits ask for a control group, which must exist before the child does.
 bool wants_group(const Draft& draft);

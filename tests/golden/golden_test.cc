@@ -2,10 +2,7 @@
 // shows up here as a diff. COOP_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-
+#include "golden/golden.h"
 #include "policy/builtin.h"
 #include "unit/plan_facts.h"
 
@@ -45,21 +42,7 @@ Policy shipped(View view) {
   return policy;
 }
 
-std::string contents_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void expect_golden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(COOP_GOLDEN_DIRECTORY) + "/" + name;
-  if (const char* update = std::getenv("COOP_UPDATE_GOLDEN");
-      update != nullptr && std::string_view(update) == "1") {
-    std::ofstream(path, std::ios::binary) << actual;
-    return;
-  }
-  EXPECT_EQ(actual, contents_of(path))
-      << "if the change is meant: COOP_UPDATE_GOLDEN=1, and look at the diff of " << name;
-}
+using test::expect_golden;
 
 // The reasons of the system call filter differ by architecture; they are tested with the filter.
 std::string text_with_reasons(const Plan& plan) {

@@ -16,6 +16,10 @@ Arguments coop_run(const Workspace& workspace, const Arguments& command,
   return words;
 }
 
+// What comes first at a terminal: the version, the isolation, who is not held by it.
+constexpr const char* kGreeting =
+    "coop: version 0.1.0, linux (namespaces + landlock + seccomp); nobody bypasses it";
+
 // A duration no other test sleeps for: tests run side by side and look for their own process.
 std::string unique_seconds() { return "60." + std::to_string(::getpid()); }
 
@@ -28,8 +32,15 @@ KERNEL_TEST(KernelTerminal, TheCommandHasATerminalOfItsOwn) {
                            in_view(view)),
                   workspace.options());
     EXPECT_EQ(screen.finish(), 0) << screen.seen();
-    EXPECT_EQ(screen.seen(), "/dev/pts/0\r\nall\r\nx\r\n0  ptmx\r\n");
+    EXPECT_EQ(screen.seen(), std::string(kGreeting) + "\r\n/dev/pts/0\r\nall\r\nx\r\n0  ptmx\r\n");
   }
+}
+
+KERNEL_TEST(KernelTerminal, TheGreetingCanBeLeftOut) {
+  const Workspace workspace;
+  Screen screen(coop_run(workspace, shell("echo hello"), {"--quiet"}), workspace.options());
+  EXPECT_EQ(screen.finish(), 0) << screen.seen();
+  EXPECT_EQ(screen.seen(), "hello\r\n");
 }
 
 KERNEL_TEST(KernelTerminal, WithoutOneTheStreamsAreTheCallers) {
@@ -250,7 +261,8 @@ KERNEL_TEST(KernelTerminal, MuchOutputArrivesWhole) {
   EXPECT_TRUE(screen.shows("the-end"));
   EXPECT_EQ(screen.finish(), 0);
   EXPECT_NE(screen.seen().find("\r\n9999\r\n10000\r\n"), std::string::npos);
-  EXPECT_EQ(static_cast<long>(std::ranges::count(screen.seen(), '\n')), 20001);
+  EXPECT_EQ(static_cast<long>(std::ranges::count(screen.seen(), '\n')),
+            20002);  // the greeting is one
 }
 
 KERNEL_TEST(KernelTerminal, JobControlWorksInside) {

@@ -57,7 +57,7 @@ inline Policy policy_for(View view) {
 }
 
 inline PathRule rule(RuleKind kind, const Path& path) {
-  const char* const origins[] = {"--ro", "--rw", "--hide", "--overlay", "--tmpfs"};
+  const char* const origins[] = {"--ro", "--rw", "--hide", "--overlay", "--tmpfs", "--protect"};
   return {
       .kind = kind, .path = path, .origin = origins[static_cast<int>(kind)], .reason = "asked for"};
 }

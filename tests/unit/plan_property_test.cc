@@ -1,6 +1,8 @@
 // What holds for every plan: more restrictions never give more access, and the order is safe.
+#include <map>
 #include <set>
 
+#include "plan/explain.h"
 #include "policy/builtin.h"
 #include "unit/plan_facts.h"
 
@@ -55,6 +57,83 @@ std::vector<Policy> some_policies() {
       }
   }
   return policies;
+}
+
+// How much of each place, and of something in it, can be reached: the more, the larger.
+std::map<Path, int> reach_of(const Plan& plan, const Policy& policy) {
+  std::map<Path, int> reach;
+  for (const Path& place : kPlaces)
+    for (const Path& path : {place, join(place, "file")}) {
+      constexpr int kRanks[] = {0, 0, 1, 3, 2};  // absent, hidden, readable, writable, scratch
+      reach[path] = kRanks[static_cast<int>(explain(plan, policy, path).reach)];
+    }
+  return reach;
+}
+
+// `policy` with one more restriction: protected, hidden for good, or a bound; at both ends of the rules.
+std::vector<Policy> restricted(const Policy& policy) {
+  std::vector<Policy> stricter;
+  for (const Path& place : kPlaces) {
+    for (const RuleKind kind : {RuleKind::protect, RuleKind::hide})
+      for (const bool last : {false, true}) {
+        Policy one = policy;
+        PathRule added = rule(kind, place);
+        added.final = true;
+        one.rules.insert(last ? one.rules.end() : one.rules.begin(), added);
+        stricter.push_back(std::move(one));
+      }
+    for (const bool writing : {false, true}) {
+      Policy one = policy;
+      (writing ? one.bounds.writable : one.bounds.readable) = {place};
+      stricter.push_back(std::move(one));
+    }
+  }
+  return stricter;
+}
+
+TEST(PlanPropertyTest, WhatTheOrganisationRestrictsNeverAddsAnything) {
+  const HostFacts host = machine();
+  int compared = 0;
+  int narrowed = 0;
+  for (const Policy& policy : some_policies()) {
+    const Result<Plan> before = compile(policy, host);
+    if (!before) continue;
+    const std::map<Path, int> old = reach_of(*before, policy);
+    for (const Policy& stricter : restricted(policy)) {
+      const Result<Plan> after = compile(stricter, host);
+      if (!after) continue;
+      ++compared;
+      const std::map<Path, int> reach = reach_of(*after, stricter);
+      if (reach != old) ++narrowed;
+      for (const auto& [path, much] : reach)
+        EXPECT_LE(much, old.at(path))
+            << path << "\n"
+            << to_text(*before, Detail::steps) << to_text(*after, Detail::steps);
+    }
+  }
+  EXPECT_GT(compared, 2000);
+  EXPECT_GT(narrowed, 200);
+}
+
+TEST(PlanPropertyTest, WhatIsProtectedIsNotWritableAndWhatIsHiddenForGoodNotReadable) {
+  const HostFacts host = machine();
+  int compared = 0;
+  for (const Policy& policy : some_policies())
+    for (const Path& place : kPlaces)
+      for (const RuleKind kind : {RuleKind::protect, RuleKind::hide}) {
+        Policy stricter = policy;
+        stricter.rules.insert(stricter.rules.begin(), rule(kind, place));
+        stricter.rules.front().final = true;
+        const Result<Plan> plan = compile(stricter, host);
+        if (!plan) continue;
+        ++compared;
+        for (const auto& [path, much] : reach_of(*plan, stricter))
+          if (is_within(path, place)) {
+            EXPECT_LE(much, kind == RuleKind::hide ? 0 : 2) << path << "\n"
+                                                            << to_text(*plan, Detail::steps);
+          }
+      }
+  EXPECT_GT(compared, 500);
 }
 
 TEST(PlanPropertyTest, HidingAndReadOnlyNeverAddAWritablePath) {
@@ -141,7 +220,9 @@ TEST(PlanPropertyTest, TheSamePolicyGivesTheSamePlan) {
 TEST(PlanPropertyTest, EveryFactThePlannerLooksAtIsAskedForFirst) {
   // A machine that has everything; then only the wanted paths of it must give the same plan.
   const HostFacts whole = machine();
-  for (const Policy& policy : some_policies()) {
+  std::vector<Policy> policies = some_policies();
+  for (const Policy& policy : restricted(policies.back())) policies.push_back(policy);
+  for (const Policy& policy : policies) {
     HostFacts asked = whole;
     asked.paths.clear();
     for (const Path& path : wanted_paths(policy, whole))

@@ -1,0 +1,206 @@
+#include "base/log.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/path.h"
+#include "base/redact.h"
+
+// Only the logger itself, nothing of its registry: no global is made, whether there is a log or not.
+#define FMT_HEADER_ONLY 1
+#include <spdlog/logger.h>
+#include <spdlog/sinks/sink.h>
+
+namespace coop {
+
+namespace {
+
+constexpr std::size_t kShortestSecret = 6;
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug: return spdlog::level::debug;
+    case LogLevel::info: return spdlog::level::info;
+    case LogLevel::warn: return spdlog::level::warn;
+    case LogLevel::error: return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+std::string_view level_name(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug: return "debug";
+    case LogLevel::info: return "info";
+    case LogLevel::warn: return "warn";
+    case LogLevel::error: return "error";
+  }
+  return "error";
+}
+
+// Records arrive ready to be written: this adds the newline and writes each with one call, so that
+// lines of several processes on one descriptor do not mix.
+class LineSink final : public spdlog::sinks::sink {
+ public:
+  explicit LineSink(int fd) : fd_(fd) {}
+
+  void log(const spdlog::details::log_msg& record) override {
+    std::string line(record.payload.data(), record.payload.size());
+    line += '\n';
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t count = ::write(fd_, rest.data(), rest.size());
+      if (count < 0 && errno == EINTR) continue;
+      // A log nobody can read must not stop the work, and there is nowhere to complain.
+      if (count <= 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+  void flush() override {}
+  void set_pattern(const std::string&) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+ private:
+  int fd_;
+};
+
+struct Now {
+  tm calendar{};
+  int milliseconds = 0;
+};
+
+enum class Zone : std::uint8_t { local, utc };
+
+Now now_in(Zone zone) {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  const auto seconds = static_cast<time_t>(milliseconds / 1000);
+  Now now{.milliseconds = static_cast<int>(milliseconds % 1000)};
+  if (zone == Zone::utc) ::gmtime_r(&seconds, &now.calendar);
+  else ::localtime_r(&seconds, &now.calendar);
+  return now;
+}
+
+std::string clock_text(const char* format, const Now& now) {
+  std::array<char, 32> seconds{};
+  const std::size_t length = ::strftime(seconds.data(), seconds.size(), format, &now.calendar);
+  std::array<char, 8> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%03d", now.milliseconds);
+  return std::string(seconds.data(), length) + fraction.data();
+}
+
+// One record without its secrets, not escaped yet.
+struct Record {
+  LogLevel level = LogLevel::debug;
+  std::string session{};
+  std::string span{};
+  std::string message{};
+  std::vector<std::pair<std::string, std::string>> fields{};
+};
+
+// printable() leaves no backslash but its own, so \" is unmistakable.
+std::string value_text(std::string_view value) {
+  const std::string text = printable(value);
+  if (!text.empty() && text.find_first_of(" \"=") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string as_text(const Record& record) {
+  std::string line = "coop: " + clock_text("%H:%M:%S", now_in(Zone::local)) + " ";
+  line += level_name(record.level);
+  if (!record.session.empty()) line += " [" + printable(record.session) + "]";
+  if (!record.span.empty()) line += " " + printable(record.span) + ":";
+  line += " " + printable(record.message);
+  for (const auto& [name, value] : record.fields)
+    line += " " + printable(name) + "=" + value_text(value);
+  return line;
+}
+
+std::string as_json(const Record& record) {
+  nlohmann::ordered_json fields = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : record.fields) fields[name] = value;
+  nlohmann::ordered_json object;
+  object["time"] = clock_text("%Y-%m-%dT%H:%M:%S", now_in(Zone::utc)) + "Z";
+  object["level"] = level_name(record.level);
+  object["session"] = record.session;
+  object["span"] = record.span;
+  object["message"] = record.message;
+  object["fields"] = std::move(fields);
+  // ASCII only: JSON would let DEL and the C1 controls through, and a log is read on terminals.
+  constexpr int kOneLine = -1;
+  return object.dump(kOneLine, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string in_json(const std::string& value) {
+  using Json = nlohmann::json;
+  const std::string text = Json(value).dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.substr(1, text.size() - 2);
+}
+
+}  // namespace
+
+struct Logger::State {
+  State(int fd, LogFormat chosen, LogLevel least)
+      : format(chosen), logger("coop", std::make_shared<LineSink>(fd)) {
+    logger.set_level(level_of(least));
+  }
+
+  std::string clean(std::string_view text) const { return redact(text, secrets); }
+
+  LogFormat format;
+  spdlog::logger logger;
+  std::mutex mutex{};  // guards what follows, and keeps records apart
+  std::string session{};
+  std::vector<std::string> secrets{};
+};
+
+Logger::Logger(int fd, LogFormat format, LogLevel least)
+    : state_(std::make_unique<State>(fd, format, least)) {}
+
+Logger::~Logger() = default;
+
+bool Logger::wants(LogLevel level) const { return state_->logger.should_log(level_of(level)); }
+
+void Logger::set_session(std::string session) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->session = std::move(session);
+}
+
+void Logger::add_secret(std::string value) {
+  if (value.size() < kShortestSecret) return;
+  const std::scoped_lock lock(state_->mutex);
+  // A caller may have escaped it before it came here.
+  for (std::string escaped : {printable(value), in_json(value)})
+    if (escaped != value) state_->secrets.push_back(std::move(escaped));
+  state_->secrets.push_back(std::move(value));
+}
+
+void Logger::write(LogLevel level, std::string_view span, std::string_view message,
+                   std::span<const LogField> fields) {
+  if (!wants(level)) return;
+  const std::scoped_lock lock(state_->mutex);
+  // Secrets go before anything is quoted: an escape in the middle of one would hide it.
+  Record record{.level = level,
+                .session = state_->clean(state_->session),
+                .span = state_->clean(span),
+                .message = state_->clean(message)};
+  record.fields.reserve(fields.size());
+  for (const LogField& field : fields)
+    record.fields.emplace_back(state_->clean(field.name), state_->clean(field.value));
+  const std::string line = state_->format == LogFormat::json ? as_json(record) : as_text(record);
+  state_->logger.log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+}  // namespace coop

@@ -1,0 +1,19 @@
+// Shell wildcards in one name: * ? [a-z] [!a-z].
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace coop {
+
+bool has_wildcard(std::string_view text);
+
+// Refuses "**", an unclosed "[", and an empty or backward range.
+Result<void> check_wildcard(std::string_view pattern);
+
+// Whether `pattern` (no slash in it) matches the whole of `name`. Takes time in proportion to the
+// product of their lengths, whatever is in them.
+bool matches_wildcard(std::string_view pattern, std::string_view name);
+
+}  // namespace coop

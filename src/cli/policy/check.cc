@@ -1,0 +1,104 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/path.h"
+#include "cli/plain_flags.h"
+#include "cli/policy/policy_command.h"
+#include "cli/policy/settings_text.h"
+#include "host/probe.h"
+
+namespace coop::cli {
+
+namespace {
+
+using policy::Finding;
+using policy::Findings;
+using policy::Scope;
+using policy::Severity;
+
+constexpr std::array kFlags{PlainFlag{"--json"}, PlainFlag{"-w", "DIR"},
+                            PlainFlag{"--workspace", "DIR"}};
+
+// A path that is not there: a typing mistake, or something that will come.
+void check_paths(const policy::Settings& settings, Findings& findings) {
+  HostFacts facts;
+  for (const auto& [key, setting] : settings)
+    for (const policy::Item& item : setting.items) {
+      if (item.path.empty() || item.pattern || item.if_missing == Missing::skip) continue;
+      host::inspect(facts, std::array{item.path});
+      if (facts.has(item.path)) continue;
+      findings.push_back(
+          {.severity = Severity::warning,
+           .check = "sandbox_paths",
+           .file = item.origin.file,
+           .at = item.origin.at,
+           .message = "\"" + printable(item.path) + "\" does not exist",
+           .fix = "correct it, or write \"" + printable(item.text) + "?\" if it may be missing"});
+    }
+}
+
+// What a file asks for and does not get.
+void add_refusals(const PolicySources& sources, Findings& findings) {
+  for (const policy::Refusal& refusal : merge(sources.layers(), sources.approval).refused) {
+    const bool approval = refusal.why == policy::Refusal::Why::not_approved;
+    findings.push_back({.severity = Severity::error,
+                        .check = "project_policy",
+                        .file = refusal.origin.file,
+                        .at = refusal.origin.at,
+                        .message = std::string(policy::info(refusal.key).name) + " = " +
+                                   refusal.asked + " is wider than " + refusal.limit + " (" +
+                                   to_text(refusal.limit_origin) + ") and is not applied",
+                        .fix = approval ? "read the file, and approve it with `coop policy approve`"
+                                        : "only the organisation's policy can allow it"});
+    if (refusal.origin.scope != Scope::project) findings.back().check = "organisation_policy";
+  }
+}
+
+Result<Findings> findings_of_file(const std::string& name) {
+  const HostFacts facts = TRY(surroundings());
+  const Path path = name.starts_with('/') ? name : join(facts.working_directory, name);
+  const std::optional<std::string> text = TRY(host::read_policy_file(path, host::Keeper::anyone));
+  if (!text) return system_error_of(ENOENT, "open", name);
+  Findings findings;
+  const policy::Settings settings = policy::read_policy(
+      *text, {.file = name, .surroundings = surroundings_of(facts, parent_of(path))}, findings);
+  check_paths(settings, findings);
+  return findings;
+}
+
+Result<Findings> findings_of_scopes(const std::string& workspace, std::string& about) {
+  const PolicySources sources = TRY(sources_for(workspace));
+  Findings findings;
+  for (const PolicySource& file : sources.files) {
+    if (!file.text) continue;
+    about += (about.empty() ? "" : ", ") + printable(file.path);
+    findings.insert(findings.end(), file.findings.begin(), file.findings.end());
+    check_paths(file.settings, findings);
+  }
+  if (!policy::has_errors(findings)) add_refusals(sources, findings);
+  return findings;
+}
+
+}  // namespace
+
+Result<int> policy_check(Arguments arguments) {
+  const PlainFlags flags = TRY(parse_plain("policy check", arguments, kFlags, 1));
+  std::string about = flags.words.empty() ? "" : printable(flags.words.front());
+  const Findings findings =
+      TRY(flags.words.empty() ? findings_of_scopes(flags.get("--workspace", flags.get("-w")), about)
+                              : findings_of_file(flags.words.front()));
+  const bool bad = policy::has_errors(findings);
+  std::string text;
+  if (flags.has("--json")) {
+    text = nlohmann::ordered_json{{"ok", !bad}, {"findings", findings_json(findings)}}.dump(
+               2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+           "\n";
+  } else {
+    for (const Finding& finding : findings) text += to_text(finding);
+    if (!bad) text += about.empty() ? "there are no policy files here\n" : "ok: " + about + "\n";
+  }
+  TRY(print_all(text));
+  return bad ? 1 : 0;
+}
+
+}  // namespace coop::cli

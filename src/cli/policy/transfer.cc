@@ -1,0 +1,90 @@
+// Policies in and out: `policy export` and `policy import`.
+#include <unistd.h>
+
+#include <array>
+
+#include "base/path.h"
+#include "cli/plain_flags.h"
+#include "cli/policy/policy_command.h"
+#include "sys/fd.h"
+
+namespace coop::cli {
+
+namespace {
+
+constexpr std::array kExportFlags{PlainFlag{"--scope", "SCOPE"}, PlainFlag{"-w", "DIR"},
+                                  PlainFlag{"--workspace", "DIR"}};
+constexpr std::array kImportFlags{PlainFlag{"--scope", "SCOPE"}, PlainFlag{"--dry-run"},
+                                  PlainFlag{"-w", "DIR"}, PlainFlag{"--workspace", "DIR"}};
+
+Result<std::string> text_of(const std::string& name) {
+  if (name == "-") return read_all(STDIN_FILENO, "standard input");
+  const std::optional<std::string> text = TRY(host::read_policy_file(name, host::Keeper::anyone));
+  if (!text) return system_error_of(ENOENT, "open", name);
+  return *text;
+}
+
+std::string change_text(const policy::Settings& before, const policy::Settings& after) {
+  std::string text;
+  for (const policy::Difference& difference : differences(before, after)) {
+    const std::string name(policy::info(difference.key).name);
+    if (!difference.before.empty()) text += "- " + name + " = " + difference.before + "\n";
+    if (!difference.after.empty()) text += "+ " + name + " = " + difference.after + "\n";
+  }
+  return text.empty() ? "nothing changes\n" : text;
+}
+
+}  // namespace
+
+Result<int> policy_export(Arguments arguments) {
+  const PlainFlags flags = TRY(parse_plain("policy export", arguments, kExportFlags, 0));
+  const std::string scope = flags.get("--scope", "effective");
+  const PolicySources sources = TRY(sources_for(flags.get("--workspace", flags.get("-w"))));
+  policy::Settings settings;
+  if (scope == "effective") {
+    TRY(check_sources(sources));
+    settings = merge(sources.layers(), sources.approval).settings;
+  } else {
+    const policy::Scope wanted =
+        TRY(with_hint("organisation, user, project or effective", parse_scope(scope)));
+    const PolicySource& file = sources.of(wanted);
+    if (!file.text) return system_error_of(ENOENT, "open", file.path);
+    if (policy::has_errors(file.findings)) return std::unexpected(to_error(file.findings));
+    settings = file.settings;
+  }
+  TRY(print_all(policy::to_toml(settings)));
+  return 0;
+}
+
+Result<int> policy_import(Arguments arguments) {
+  const PlainFlags flags = TRY(parse_plain("policy import", arguments, kImportFlags, 1));
+  if (flags.words.empty())
+    return invalid("policy import", "no file is named", "coop policy import FILE [--scope user]");
+  const policy::Scope scope = TRY(parse_scope(flags.get("--scope", "user")));
+  const PolicySources sources = TRY(sources_for(flags.get("--workspace", flags.get("-w"))));
+  const PolicySource& old = sources.of(scope);
+  if (old.path.empty())
+    return invalid("policy import", "there is no workspace for a project's policy");
+  const std::string text = TRY(text_of(flags.words.front()));
+  const HostFacts facts = TRY(surroundings());
+  policy::Findings findings;
+  const Path base = scope == policy::Scope::project ? parent_of(parent_of(old.path)) : Path{};
+  const policy::Settings settings = policy::read_policy(
+      text,
+      {.file = flags.words.front(), .scope = scope, .surroundings = surroundings_of(facts, base)},
+      findings);
+  std::string report;
+  for (const policy::Finding& finding : findings) report += to_text(finding);
+  if (policy::has_errors(findings)) {
+    TRY(print_all(report));
+    return 1;
+  }
+  TRY(print_all(report + change_text(old.settings, settings)));
+  if (flags.has("--dry-run")) return 0;
+  TRY(with_context("importing the policy", host::replace_policy_file(old.path, text)));
+  say("wrote " + printable(old.path) +
+      (old.text ? "; what was there is now " + printable(old.path) + ".previous" : ""));
+  return 0;
+}
+
+}  // namespace coop::cli

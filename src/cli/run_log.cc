@@ -1,0 +1,137 @@
+#include "cli/run_log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/quantity.h"
+#include "base/redact.h"
+#include "plan/text.h"
+#include "policy/policy.h"
+
+namespace coop::cli {
+
+namespace {
+
+constexpr std::string_view kSpan = "sandbox_exec";
+
+LogFormat format_of(const Options& options) {
+  if (options.log_format) return *options.log_format;
+  return ::isatty(STDERR_FILENO) == 1 ? LogFormat::text : LogFormat::json;
+}
+
+// The program and how much follows it: arguments are where people put their tokens.
+std::string summary_of(const std::vector<std::string>& command) {
+  std::string text = command.empty() ? "" : command.front();
+  if (command.size() > 1) text += " and " + std::to_string(command.size() - 1) + " arguments";
+  return text;
+}
+
+std::string limit_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? format_size(*bytes) : "unlimited";
+}
+
+template <typename Wanted>
+bool has_step(const Plan& plan) {
+  return std::ranges::any_of(
+      plan.steps, [](const Step& step) { return std::holds_alternative<Wanted>(step.action); });
+}
+
+// Who of coop.toml runs without a sandbox.
+std::string bypassing(const Casting* casting) {
+  std::string names;
+  if (casting != nullptr)
+    for (const policy::User& user : casting->config.users)
+      if (!policy::is_sandboxed(user.trust)) names += (names.empty() ? "" : ", ") + user.name;
+  return names;
+}
+
+}  // namespace
+
+RunLog::RunLog(const Options& options, const std::string& session) {
+  if (!options.verbose) return;
+  logger_ = std::make_unique<Logger>(STDERR_FILENO, format_of(options), LogLevel::debug);
+  logger_->set_session(session);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = std::min(text.find('='), text.size() - 1);
+    if (names_a_secret(text.substr(0, equals)))
+      logger_->add_secret(std::string(text.substr(equals + 1)));
+  }
+  for (const auto& [name, value] : options.policy.set_environment)
+    if (names_a_secret(name)) logger_->add_secret(value);
+}
+
+void RunLog::begin(const Request& request) {
+  if (!logger_) return;
+  for (const policy::Refusal& refusal : request.effective.refused)
+    logger_->write(LogLevel::warn, kSpan, "a policy file was cut back",
+                   std::array{LogField{"what", to_text(refusal)}});
+  if (request.casting && request.casting->someone) {
+    const policy::Principal& principal = request.casting->principal;
+    const std::array fields{LogField{"user", principal.user == nullptr ? "" : principal.user->name},
+                            LogField{"trust", std::string(to_text(principal.trust))},
+                            LogField{"reason", principal.reason}};
+    logger_->write(LogLevel::info, kSpan,
+                   policy::is_sandboxed(principal.trust)
+                       ? "running for a user of coop.toml"
+                       : "the owner's tools bypass the sandbox; coop run does not",
+                   fields);
+  }
+  const Policy& policy = request.policy;
+  const std::array fields{
+      LogField{"command", summary_of(request.options.command)},
+      LogField{"view", std::string(to_text(policy.view))},
+      LogField{"network", std::string(to_text(policy.network))},
+      LogField{"memory", limit_text(policy.limits.memory)},
+      LogField{"pids", policy.limits.pids ? std::to_string(*policy.limits.pids) : "unlimited"},
+      LogField{"timeout", policy.limits.timeout ? format_duration(*policy.limits.timeout)
+                                                : std::string("unlimited")}};
+  logger_->write(LogLevel::debug, kSpan, "starting a command", fields);
+}
+
+void RunLog::started(const Plan& plan) {
+  if (!logger_) return;
+  logger_->write(LogLevel::info, kSpan, "this machine's isolation",
+                 std::array{LogField{"sandbox", isolation_of(plan)}});
+  std::size_t number = 0;
+  for (const Step& step : plan.steps)
+    logger_->write(LogLevel::debug, kSpan, plan::sentence(step.action),
+                   std::array{LogField{"step", std::to_string(++number) + " of " +
+                                                   std::to_string(plan.steps.size())},
+                              LogField{"rule", step.origin}});
+  for (const std::string& note : plan.notes) logger_->write(LogLevel::warn, kSpan, note);
+}
+
+void RunLog::ended(const ExecOutput& output) {
+  if (!logger_) return;
+  for (const Quarantined& moved : output.quarantined)
+    logger_->write(LogLevel::warn, kSpan, "quarantined a guarded file",
+                   std::array{LogField{"path", moved.path}, LogField{"rule", moved.rule}});
+  const std::array fields{LogField{"outcome", std::string(to_text(output.outcome))},
+                          LogField{"exit_code", std::to_string(output.exit_code)},
+                          LogField{"wall_us", std::to_string(output.usage.wall.count())},
+                          LogField{"peak_memory", std::to_string(output.usage.peak_memory)}};
+  logger_->write(LogLevel::debug, kSpan, "the command has ended", fields);
+}
+
+void RunLog::failed(const Error& error) {
+  if (logger_)
+    logger_->write(LogLevel::error, kSpan, to_text(error),
+                   std::array{LogField{"hint", error.hint}});
+}
+
+std::string isolation_of(const Plan& plan) {
+  return has_step<RestrictLandlock>(plan) ? "linux (namespaces + landlock + seccomp)"
+                                          : "linux (namespaces + seccomp, no landlock)";
+}
+
+std::string banner(const Plan& plan, const Casting* casting) {
+  const std::string names = bypassing(casting);
+  return "version " COOP_VERSION ", " + isolation_of(plan) +
+         (names.empty() ? "; nobody bypasses it"
+                        : "; the owner's tools (" + names + ") bypass it, this command does not");
+}
+
+}  // namespace coop::cli

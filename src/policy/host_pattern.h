@@ -1,0 +1,15 @@
+// Hosts in a network list: HOST[:PORT], *.example.com, 10.0.0.0/8, ::1, [::1]:443.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace coop::policy {
+
+// The pattern in lower case, when it is one. Numbers that some programs take for an address and others
+// for a name ("127.1", "0x7f.1", "010.0.0.1") are refused, as are names that are not ASCII.
+Result<std::string> check_host_pattern(std::string_view text);
+
+}  // namespace coop::policy

@@ -1,0 +1,325 @@
+// Policy files change real sandboxes: each test shows the sandbox without the file first.
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+// A home with room for a policy, a state directory, and something outside the workspace.
+class Home {
+ public:
+  explicit Home(const Workspace& workspace) : workspace_(workspace) {
+    make_directories(home() + "/.config/coop");
+    make_directories(outside());
+    make_directories(workspace_ / ".coop");
+  }
+
+  std::string home() const { return workspace_.around() / "home"; }
+  std::string outside() const { return workspace_.around() / "outside"; }
+
+  void user_policy(const std::string& text) const {
+    const std::string path = home() + "/.config/coop/policy.toml";
+    write_file(path, text);
+    ::chmod(path.c_str(), 0600);
+  }
+  void project_policy(const std::string& text) const {
+    write_file(workspace_ / ".coop/policy.toml", text);
+  }
+
+  RunOptions options() const {
+    RunOptions options = workspace_.options();
+    options.environment["HOME"] = home();
+    options.environment["XDG_STATE_HOME"] = home() + "/state";
+    options.environment["XDG_CONFIG_HOME"] = "";
+    return options;
+  }
+  Ran coop(const Arguments& arguments) const { return run_coop(arguments, options()); }
+  Ran run(const Arguments& flags, const std::string& script) const {
+    Arguments arguments{"run"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", script});
+    return coop(arguments);
+  }
+
+ private:
+  const Workspace& workspace_;
+};
+
+std::string grant(const std::string& key, const std::string& path) {
+  return "[sandbox]\n" + key + " = [\"" + path + "\"]\n";
+}
+
+KERNEL_TEST(PolicyFiles, TheUsersPolicyIsTheSandbox) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string write = "echo x > " + home.outside() + "/made";
+  EXPECT_NE(home.run({}, write).exit_code, 0);  // control
+  home.user_policy(grant("writable_paths", home.outside()) + "tmp_size = \"1m\"\n");
+  const Ran ran = home.run({}, write);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(read_file(home.outside() + "/made"), "x\n");
+  EXPECT_NE(home.run({}, "head -c 2000000 /dev/zero > /tmp/big").exit_code, 0);
+  EXPECT_EQ(home.run({"--tmp-size", "8m"}, "head -c 2000000 /dev/zero > /tmp/big").exit_code, 0);
+}
+
+KERNEL_TEST(PolicyFiles, AMistakeInAPolicyIsAnErrorAndNothingRuns) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.user_policy("[sandbox]\nmemroy = \"2g\"\n");
+  const Ran ran = home.run({}, "touch ran");
+  EXPECT_EQ(ran.exit_code, 125);
+  EXPECT_NE(ran.err.find("policy.toml:2:1"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("memory"), std::string::npos) << ran.err;
+  EXPECT_FALSE(exists(workspace / "ran"));
+}
+
+KERNEL_TEST(PolicyFiles, APolicyThatOthersCanChangeIsNotBelieved) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.user_policy("[sandbox]\n");
+  EXPECT_EQ(home.run({}, "true").exit_code, 0);  // control
+  ::chmod((home.home() + "/.config/coop/policy.toml").c_str(), 0666);
+  const Ran ran = home.run({}, "true");
+  EXPECT_EQ(ran.exit_code, 125);
+  EXPECT_NE(ran.err.find("can be changed by others"), std::string::npos) << ran.err;
+}
+
+KERNEL_TEST(PolicyFiles, AProjectNarrowsWithoutApproval) {
+  const Workspace workspace;
+  const Home home(workspace);
+  write_file(workspace / "secret.txt", "key");
+  EXPECT_EQ(home.run({}, "grep -q key secret.txt").exit_code, 0);  // control
+  home.project_policy(grant("hidden_paths", "secret.*"));
+  EXPECT_NE(home.run({}, "grep -q key secret.txt").exit_code, 0);
+}
+
+KERNEL_TEST(PolicyFiles, AProjectWidensOnlyAfterApprovalOfExactlyThisText) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string write = "echo x > " + home.outside() + "/made";
+  home.project_policy(grant("writable_paths", home.outside()));
+  const Ran refused = home.run({}, write);
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_NE(refused.err.find("not approved"), std::string::npos) << refused.err;
+  EXPECT_EQ(home.coop({"policy", "check"}).exit_code, 1);
+
+  const Ran approved = home.coop({"policy", "approve", "--yes"});
+  EXPECT_EQ(approved.exit_code, 0) << approved.err;
+  EXPECT_EQ(home.run({}, write).exit_code, 0);
+  EXPECT_EQ(read_file(home.outside() + "/made"), "x\n");
+
+  home.project_policy(grant("writable_paths", home.outside()) + "# one byte more\n");
+  EXPECT_NE(home.run({}, "echo y > " + home.outside() + "/made").exit_code, 0);
+  EXPECT_EQ(read_file(home.outside() + "/made"), "x\n");
+}
+
+KERNEL_TEST(PolicyFiles, ApprovalNeedsAPersonOrTheWordYes) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.project_policy(grant("writable_paths", home.outside()));
+  EXPECT_EQ(home.coop({"policy", "approve"}).exit_code, 125);
+  EXPECT_NE(home.run({}, "echo x > " + home.outside() + "/made").exit_code, 0);
+}
+
+KERNEL_TEST(PolicyFiles, ASandboxChangesNeitherItsPolicyNorItsApprovals) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.project_policy("[sandbox]\n");
+  home.user_policy("[sandbox]\n");
+  make_directories(home.home() + "/state/coop/approvals");
+  EXPECT_NE(home.run({}, "echo x >> .coop/policy.toml").exit_code, 0);
+  EXPECT_NE(home.run({}, "mv .coop other").exit_code, 0);
+  EXPECT_EQ(read_file(workspace / ".coop/policy.toml"), "[sandbox]\n");
+  const Arguments wide{"--view", "host", "--rw", workspace.around().path(), "-w", workspace.path()};
+  EXPECT_NE(home.run(wide, "echo x > " + home.home() + "/.config/coop/policy.toml").exit_code, 0);
+  EXPECT_NE(home.run(wide, "echo x > " + home.home() + "/state/coop/approvals/x").exit_code, 0);
+  EXPECT_EQ(read_file(home.home() + "/.config/coop/policy.toml"), "[sandbox]\n");
+  EXPECT_FALSE(exists(home.home() + "/state/coop/approvals/x"));
+}
+
+// The organisation's file belongs to root: here that is the root of a user namespace, with a layer of
+// our own over /etc.
+class Organisation {
+ public:
+  Organisation(const Workspace& workspace, const Home& home, const std::string& policy)
+      : home_(home), layer_(workspace.around() / "etc") {
+    make_directories(layer_ + "/coop");
+    ::chmod((layer_ + "/coop").c_str(), 0755);
+    write_file(layer_ + "/coop/policy.toml", policy);
+    ::chmod((layer_ + "/coop/policy.toml").c_str(), 0644);
+  }
+
+  Ran coop(const Arguments& arguments) const {
+    Arguments command{
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        "mount -t overlay overlay -o lowerdir=" + layer_ + ":/etc /etc && exec \"$@\"",
+        "sh",
+        coop_binary()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_bare(command, home_.options());
+  }
+
+ private:
+  const Home& home_;
+  std::string layer_;
+};
+
+KERNEL_TEST(PolicyFiles, NobodyGoesBeyondTheOrganisation) {
+  const Workspace workspace;
+  const Home home(workspace);
+  make_directories(home.outside() + "/allowed");
+  const Organisation organisation(workspace, home,
+                                  "[sandbox]\nnetwork = \"none\"\npids_limit = 100\n"
+                                  "writable_paths = [\"" +
+                                      home.outside() +
+                                      "/allowed\"]\n"
+                                      "hidden_paths = [\"" +
+                                      home.outside() + "/allowed/hidden\"]\n");
+  make_directories(home.outside() + "/allowed/hidden");
+  const auto run = [&](Arguments flags, const std::string& script) {
+    flags.insert(flags.begin(), "run");
+    flags.insert(flags.end(), {"--", "sh", "-c", script});
+    return organisation.coop(flags);
+  };
+  const Ran control = run({}, "echo x > " + home.outside() + "/allowed/file");
+  EXPECT_EQ(control.exit_code, 0) << control.err;
+  const std::vector<Arguments> beyond{{"--network", "host", "--unsafe", "host_network"},
+                                      {"--pids", "200"},
+                                      {"--pids", "unlimited"},
+                                      {"--rw", home.outside()},
+                                      {"--ro", home.outside() + "/allowed/hidden"}};
+  for (const Arguments& flags : beyond) {
+    const Ran ran = run(flags, "true");
+    EXPECT_EQ(ran.exit_code, 125) << flags.front() << ran.err;
+    EXPECT_NE(ran.err.find("/etc/coop/policy.toml"), std::string::npos) << ran.err;
+  }
+  // By a symlink the name is inside the bound and the place is not.
+  make_symlink(home.home(), home.outside() + "/allowed/link");
+  const Ran linked = run({"--rw", home.outside() + "/allowed/link"}, "true");
+  EXPECT_EQ(linked.exit_code, 125) << linked.err;
+  // Files below are cut back, and say so.
+  home.user_policy("[sandbox]\npids_limit = 200\n");
+  const Ran cut = run({}, "true");
+  EXPECT_EQ(cut.exit_code, 0) << cut.err;
+  EXPECT_NE(cut.err.find("pids_limit"), std::string::npos) << cut.err;
+}
+
+// --- coop.toml ---------------------------------------------------------------------------------
+
+constexpr const char* kPeople = R"([sandbox]
+enabled = true
+best_effort = ["limits"]
+
+[[users]]
+name = "alice"
+trust = "owner"
+match = ["terminal:default"]
+
+[[users]]
+name = "bob"
+trust = "inner"
+match = ["signal:+15555550101"]
+sandbox = { memory = "64m" }
+
+[[users]]
+name = "carol"
+trust = "familiar"
+match = ["signal:+15555550102"]
+
+[[cron]]
+name = "count"
+cron = "@daily"
+user = "bob"
+command = "./payload allocate 1024"
+sandbox = { memory = "unlimited" }
+)";
+
+KERNEL_TEST(PolicyFiles, AUsersOverrideChangesTheSandbox) {
+  const Workspace workspace;
+  const Home home(workspace);
+  write_file(workspace / "coop.toml", kPeople);
+  const auto allocate = [&](const Arguments& who) {
+    Arguments arguments{"run"};
+    arguments.insert(arguments.end(), who.begin(), who.end());
+    arguments.insert(arguments.end(), {"--", "./payload", "allocate", "256"});
+    return home.coop(arguments);
+  };
+  EXPECT_TRUE(escaped(allocate({"--as", "alice"})));  // control: the global value is no limit
+  const Ran limited = allocate({"--channel", "signal:+15555550101"});
+  EXPECT_TRUE(limited.exit_code == 137 || blocked(limited, ENOMEM))
+      << limited.exit_code << limited.out << limited.err;
+}
+
+KERNEL_TEST(PolicyFiles, ACronJobsOverrideWinsOverItsUsers) {
+  const Workspace workspace;
+  const Home home(workspace);
+  write_file(workspace / "coop.toml", kPeople);
+  EXPECT_TRUE(escaped(home.coop({"run", "--cron", "count"})));
+}
+
+KERNEL_TEST(PolicyFiles, WhoMayNotRunCommandsDoesNot) {
+  const Workspace workspace;
+  const Home home(workspace);
+  write_file(workspace / "coop.toml", kPeople);
+  EXPECT_EQ(home.run({"--as", "bob"}, "true").exit_code, 0);  // control
+  const std::vector<Arguments> refused{{"--as", "carol"},
+                                       {"--channel", "signal:+15555550199"},
+                                       {"--channel", "terminal:default", "--group"},
+                                       {"--as", "bob", "--group"}};
+  for (const Arguments& who : refused) {
+    const Ran ran = home.run(who, "touch ran");
+    EXPECT_EQ(ran.exit_code, 125) << who[1];
+    EXPECT_NE(ran.err.find("may not run commands"), std::string::npos) << ran.err;
+  }
+  EXPECT_FALSE(exists(workspace / "ran"));
+}
+
+// --- Logs --------------------------------------------------------------------------------------
+
+KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
+  const Workspace workspace;
+  const Home home(workspace);
+  RunOptions options = home.options();
+  options.environment["MY_API_KEY"] = "correct-horse-battery";
+  const Ran ran =
+      run_coop({"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--", "sh", "-c", "exit 3",
+                "correct-horse-battery", "ghp_0123456789abcdefghij0123456789abcdef"},
+               options);
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  EXPECT_EQ(ran.err.find("correct-horse"), std::string::npos);
+  EXPECT_EQ(ran.err.find("staple-staple"), std::string::npos);
+  EXPECT_EQ(ran.err.find("ghp_0123"), std::string::npos);
+  std::istringstream lines(ran.err);
+  std::string line;
+  std::string session;
+  int steps = 0;
+  while (std::getline(lines, line)) {
+    const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_FALSE(record.is_discarded()) << line;
+    EXPECT_EQ(record["span"], "sandbox_exec");
+    if (session.empty()) session = record["session"];
+    EXPECT_EQ(record["session"], session);
+    EXPECT_FALSE(session.empty());
+    steps += record["fields"].contains("step") ? 1 : 0;
+  }
+  EXPECT_GT(steps, 20);
+}
+
+KERNEL_TEST(PolicyFiles, AFailedStartIsLoggedAsAnError) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const Ran ran = home.run({"-v", "--log-format", "text", "--ro", "/nonexistent"}, "true");
+  EXPECT_EQ(ran.exit_code, 125);
+  EXPECT_NE(ran.err.find(" error "), std::string::npos) << ran.err;
+}
+
+}  // namespace
+}  // namespace coop::tests

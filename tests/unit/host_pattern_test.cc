@@ -1,0 +1,119 @@
+// Hosts in a network list.
+#include "policy/host_pattern.h"
+
+#include <gmock/gmock.h>
+
+namespace coop::policy {
+namespace {
+
+TEST(HostPatternTest, NamesAddressesAndNetworksAreTakenInLowerCase) {
+  const std::vector<std::pair<std::string_view, std::string_view>> cases{
+      {"example.com", "example.com"},
+      {"EXAMPLE.com:443", "example.com:443"},
+      {"localhost", "localhost"},
+      {"my_bucket.s3.amazonaws.com", "my_bucket.s3.amazonaws.com"},
+      {"xn--bcher-kva.example", "xn--bcher-kva.example"},
+      {"*.example.com", "*.example.com"},
+      {"*.example.com:65535", "*.example.com:65535"},
+      {"3com.com", "3com.com"},
+      {"10.0.0.1", "10.0.0.1"},
+      {"10.0.0.1:1", "10.0.0.1:1"},
+      {"10.0.0.0/8", "10.0.0.0/8"},
+      {"0.0.0.0/0", "0.0.0.0/0"},
+      {"10.1.2.3/32", "10.1.2.3/32"},
+      {"::1", "::1"},
+      {"2001:DB8::1", "2001:db8::1"},
+      {"[::1]", "[::1]"},
+      {"[2001:db8::1]:443", "[2001:db8::1]:443"},
+      {"fd00::/8", "fd00::/8"},
+      {"::/0", "::/0"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const Result<std::string> checked = check_host_pattern(text);
+    ASSERT_TRUE(checked.has_value()) << text << ": " << checked.error().subject;
+    EXPECT_EQ(*checked, expected);
+  }
+}
+
+TEST(HostPatternTest, EverythingElseIsRefused) {
+  for (const std::string_view text : {
+           "",
+           " ",
+           "*",
+           "*:443",
+           "*.",
+           "*.*.com",
+           "a.*.com",
+           "exa*mple.com",
+           "*example.com",
+           ".example.com",
+           "example.com.",
+           "a..b",
+           "-a.com",
+           "a-.com",
+           "a b.com",
+           "a/b",
+           "https://example.com",
+           "example.com/path",
+           "example.com:",
+           "example.com:0",
+           "example.com:65536",
+           "example.com:080",
+           "example.com:+1",
+           "example.com:http",
+           "user@example.com",
+           "b\xc3\xbc"
+           "cher.example",
+           "a\tb",
+           "a%2e.com",
+           // what some programs read as 127.0.0.1
+           "127.1",
+           "2130706433",
+           "0x7f.1",
+           "0x7f000001",
+           "0x",
+           "010.0.0.1",
+           "127.0.0.01",
+           "256.0.0.1",
+           "1.2.3.4.5",
+           "*.1.2.3.4",
+           "a.b.3",
+           "10.0.0.0/33",
+           "10.0.0.0/",
+           "10.0.0.0/08",
+           "10.0.0.0/8:443",
+           "10.0.0.1/8",
+           "/8",
+           "example.com/8",
+           "fd00::1/8",
+           "::/129",
+           ":::",
+           "1:2",
+           "::1:x",
+           "fe80::1%eth0",
+           "[::1",
+           "[::1]443",
+           "[::1]:0",
+           "[::1]:",
+           "[10.0.0.1]",
+           "[]",
+           "[",
+           "]",
+       })
+    EXPECT_FALSE(check_host_pattern(text).has_value()) << text;
+  EXPECT_FALSE(check_host_pattern(std::string_view("a\0b", 3)).has_value());
+  EXPECT_FALSE(check_host_pattern(std::string(64, 'a') + ".com").has_value());
+  EXPECT_FALSE(check_host_pattern(std::string(100000, 'a')).has_value());
+}
+
+TEST(HostPatternTest, ANetworkWithMoreBitsIsToldHowToBeWritten) {
+  const Result<std::string> four = check_host_pattern("10.1.2.3/12");
+  ASSERT_FALSE(four.has_value());
+  EXPECT_EQ(four.error().hint, "write 10.0.0.0/12, or the address alone");
+  const Result<std::string> six = check_host_pattern("2001:db8:ffff::1/33");
+  ASSERT_FALSE(six.has_value());
+  EXPECT_EQ(six.error().hint, "write 2001:db8:8000::/33, or the address alone");
+}
+
+}  // namespace
+}  // namespace coop::policy
