@@ -16,8 +16,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-constexpr PathFact kDirectory{.kind = PathKind::directory, .target_kind = PathKind::directory};
-constexpr PathFact kFile{.kind = PathKind::file, .target_kind = PathKind::file};
+const PathFact kDirectory{.kind = PathKind::directory, .target_kind = PathKind::directory};
+const PathFact kFile{.kind = PathKind::file, .target_kind = PathKind::file};
 
 // A machine where everything works.
 CheckFacts good_machine() {
