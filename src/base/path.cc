@@ -109,6 +109,18 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+bool is_deceptive(std::string_view text) {
+  const auto byte = [&](std::size_t index) {
+    return index < text.size() ? static_cast<unsigned char>(text[index]) : 0U;
+  };
+  if (byte(0) == 0xc2) return byte(1) < 0xa0 || byte(1) == 0xad;  // C1 controls, soft hyphen
+  if (byte(0) == 0xd8) return byte(1) == 0x9c;                    // U+061C
+  if (byte(0) == 0xe2 && byte(1) == 0x80)
+    return (byte(2) >= 0x8b && byte(2) <= 0x8f) || (byte(2) >= 0xa8 && byte(2) <= 0xae);
+  if (byte(0) == 0xe2 && byte(1) == 0x81) return byte(2) >= 0xa0 && byte(2) <= 0xaf;
+  return byte(0) == 0xef && byte(1) == 0xbb && byte(2) == 0xbf;  // U+FEFF
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   for (std::size_t index = 0; index < text.size();) {
@@ -118,15 +130,17 @@ std::string printable(std::string_view text) {
       continue;
     }
     const std::size_t length = byte < 0x80 ? 0 : utf8_length(text.substr(index));
-    if (length > 0) {
+    if (length > 0 && !is_deceptive(text.substr(index))) {
       result += text.substr(index, length);
       index += length;
       continue;
     }
-    char escaped[5];
-    std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-    result += escaped;
-    ++index;
+    // All bytes of a character, or the one that is none.
+    for (std::size_t end = index + std::max<std::size_t>(length, 1); index < end; ++index) {
+      char escaped[5];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(text[index]));
+      result += escaped;
+    }
   }
   return result;
 }

@@ -136,11 +136,16 @@ Result<int> command_trust(Arguments arguments) {
   TRY(check_sources(sources));
   std::vector<policy::Layer> layers = sources.layers();
   for (policy::Layer& layer : casting->layers()) layers.push_back(std::move(layer));
+  policy::Effective effective = policy::merge(layers, sources.approval);
+  policy::add_gateway_defaults(effective);
+  // Off unless enabled: what no file says is not "enabled" here.
+  effective.settings.try_emplace(policy::Key::mode,
+                                 policy::Setting{.value = std::string("disabled")});
   const Report report{.subject = !role.sender.empty() ? role.sender
                                  : !role.user.empty() ? "user " + role.user
                                                       : "cron job " + role.cron,
                       .casting = *casting,
-                      .effective = policy::merge(layers, sources.approval),
+                      .effective = std::move(effective),
                       .enabled = policy::sandbox_enabled(casting->config, casting->agent)};
   TRY(print_all(flags.has("--json") ? as_json(report) : as_text(report)));
   return 0;

@@ -34,6 +34,27 @@ Result<void> check_trust(const Casting& casting) {
       "commands need the trust inner, full or owner; see `coop trust`");
 }
 
+// Whoever can write the file says who is trusted. In the workspace that is the command, or whoever wrote the
+// repository: then it has to be named.
+Result<void> check_place(const Casting& casting, const Role& role, const HostFacts& facts,
+                         const Path& workspace) {
+  const Path file = real_workspace(facts, casting.config.file);
+  if (!role.config.empty() || workspace.empty() || !is_within(file, workspace)) return {};
+  return invalid("coop.toml", "\"" + printable(file) + "\" lies in the workspace",
+                 "if you trust it, say --config " + printable(file));
+}
+
+// The files that rule this sandbox, wherever symlinks keep them, are not the sandbox's to write.
+void protect(Policy& policy, const HostFacts& facts, const Path& file) {
+  const Path real = real_workspace(facts, file);
+  if (!real.empty())
+    policy.rules.push_back(PathRule{.kind = RuleKind::protect,
+                                    .path = real,
+                                    .if_missing = Missing::skip,
+                                    .origin = "built-in policy files",
+                                    .reason = "it rules this sandbox"});
+}
+
 // The organisation's word on what is mandatory stands above that of the person at the keyboard, so no
 // file of theirs is left out, not even by a flag.
 Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const Path& workspace) {
@@ -44,7 +65,13 @@ Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const P
   if (request.casting)
     for (policy::Layer& layer : request.casting->layers()) layers.push_back(std::move(layer));
   request.effective = policy::merge(layers, sources.approval);
-  return policy::policy_from(request.effective, surroundings_of(facts, workspace));
+  if (request.casting) policy::add_gateway_defaults(request.effective);
+  Policy policy =
+      TRY(policy::policy_from(request.effective, surroundings_of(facts, workspace)));
+  for (const PolicySource& file : sources.files)
+    if (file.text && file.scope != policy::Scope::project) protect(policy, facts, file.path);
+  if (request.casting) protect(policy, facts, request.casting->config.file);
+  return policy;
 }
 
 }  // namespace
@@ -60,6 +87,8 @@ Result<Request> read_request(Arguments arguments) {
   Path wanted = request.options.policy.workspace;
   if (wanted.empty() && request.casting) wanted = request.casting->workspace();
   const Path workspace = real_workspace(facts, wanted);
+  if (request.casting)
+    TRY(check_place(*request.casting, request.options.role, facts, workspace));
   Policy base = TRY(policy_of_files(request, facts, workspace));
   base.workspace = wanted;
   const std::size_t rules = base.rules.size();

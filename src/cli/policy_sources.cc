@@ -16,6 +16,16 @@ namespace {
 
 using policy::Scope;
 
+// The organisation's "~" is the account's home, whatever the caller's variables say: they would move the
+// ceiling.
+policy::Surroundings surroundings_in(Scope scope, const HostFacts& facts, const Path& base) {
+  if (scope != Scope::organisation || facts.account_home.empty())
+    return surroundings_of(facts, base);
+  return {.home = facts.account_home,
+          .environment = {{"HOME", facts.account_home}},
+          .base = base};
+}
+
 Result<PolicySource> read_source(Scope scope, const Path& path, const HostFacts& facts,
                                  Result<std::optional<std::string>> text, const Path& base) {
   PolicySource source{.scope = scope, .path = path};
@@ -23,7 +33,7 @@ Result<PolicySource> read_source(Scope scope, const Path& path, const HostFacts&
       TRY(with_context("reading the " + std::string(to_text(scope)) + " policy", std::move(text)));
   if (source.text)
     source.settings = policy::read_policy(
-        *source.text, {.file = path, .scope = scope, .surroundings = surroundings_of(facts, base)},
+        *source.text, {.file = path, .scope = scope, .surroundings = surroundings_in(scope, facts, base)},
         source.findings);
   return source;
 }

@@ -16,6 +16,9 @@ Guard make_guard(const std::string& name, std::string_view rest) {
   return guard;
 }
 
+// Our own files: whichever directory coop is started in is the workspace.
+bool is_own(std::string_view name) { return name == ".coop" || name == "coop.toml"; }
+
 }  // namespace
 
 GuardNames::GuardNames(std::span<const std::string> names)
@@ -29,7 +32,7 @@ GuardNames::GuardNames(std::span<const std::string> names)
     Guard guard = make_guard(name, std::string_view(name).substr(in_git ? kInGit.size() : 0));
     if (guard.parts.empty()) continue;
     interesting_.push_back(guard.parts.front());
-    (in_git ? in_git_ : beside_).push_back(std::move(guard));
+    (in_git ? in_git_ : is_own(name) ? anywhere_ : beside_).push_back(std::move(guard));
   }
   std::ranges::sort(interesting_);
   for (const std::string& name : interesting_)

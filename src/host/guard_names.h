@@ -24,6 +24,7 @@ class GuardNames {
   bool git_file() const { return git_file_; }                   // ".git" is guarded
   const std::vector<Guard>& in_git() const { return in_git_; }  // in every git directory
   const std::vector<Guard>& beside() const { return beside_; }  // beside every .git
+  const std::vector<Guard>& anywhere() const { return anywhere_; }  // in every directory
 
   // Whether an entry of this name can matter, for a guard or for telling a git directory. Asked for
   // every entry of the tree.
@@ -33,6 +34,7 @@ class GuardNames {
   bool git_file_ = false;
   std::vector<Guard> in_git_{};
   std::vector<Guard> beside_{};
+  std::vector<Guard> anywhere_{};
   std::vector<std::string> interesting_{};  // sorted
   std::array<bool, 256> first_letters_{};
 };

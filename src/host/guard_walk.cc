@@ -157,6 +157,7 @@ void GuardWalk::look(Level& level) {
   if (holds_git && names_.git_file())
     for (const std::string& name : links) add(name, join(path_, name), ".git", {});
   if (level.place == Place::top || has(sight, ".git")) look_beside(sight);
+  for (const Guard& guard : names_.anywhere()) match(guard, sight);
 }
 
 void GuardWalk::look_in_git(const Level& level, const Sight& sight) {

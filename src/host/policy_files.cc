@@ -36,7 +36,7 @@ Result<void> check_keeper(const struct stat& status, const Path& path, Keeper ke
 
 // Whoever can change the directory can put another file into its place.
 Result<void> check_directory(const Path& path, Keeper keeper) {
-  if (keeper != Keeper::root) return {};
+  if (keeper == Keeper::anyone) return {};
   const Path directory = parent_of(path);
   struct stat status{};
   if (::stat(directory.c_str(), &status) < 0) return system_error("stat", directory);
@@ -58,13 +58,12 @@ bool is_absence(const Error& error) {
   return error.errno_value == ENOENT || error.errno_value == ENOTDIR;
 }
 
-// The place is part of the name: relative paths in the same text mean other files elsewhere.
-Path approval_of(const PolicyPlaces& places, std::string_view text) {
-  std::string whole = places.project;
-  whole += '\0';
-  whole += text;
-  return join(places.approvals, sha256_hex(whole));
+// One for each place: what was approved there before is not approved any more.
+Path approval_of(const PolicyPlaces& places) {
+  return join(places.approvals, sha256_hex(places.project));
 }
+
+std::string approval_line(std::string_view text) { return "sha256 " + sha256_hex(text) + "\n"; }
 
 Result<void> make_directories(const Path& path, mode_t mode) {
   for (const Path& ancestor : ancestors_below(join(path, "x"), "/"))
@@ -105,7 +104,12 @@ PolicyPlaces policy_places(const HostFacts& facts, const Path& workspace) {
 Result<std::optional<std::string>> read_policy_file(const Path& path, Keeper keeper) {
   // Not blocking: a pipe in its place must not stop us.
   Result<UniqueFd> file = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!file && is_absence(file.error())) return std::optional<std::string>{};
+  if (!file && is_absence(file.error())) {
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) < 0) return std::optional<std::string>{};
+    return invalid("read policy", "\"" + printable(path) + "\" leads nowhere",
+                   "mend the symlink, or remove it");
+  }
   if (!file) return std::unexpected(std::move(file).error());
   TRY(check_directory(path, keeper));
   return TRY(read_opened(*file, path, keeper));
@@ -134,23 +138,21 @@ Result<std::optional<std::string>> read_project_policy(const Path& workspace) {
 }
 
 Result<bool> is_approved(const PolicyPlaces& places, std::string_view text) {
-  struct stat status{};
-  const Path path = approval_of(places, text);
-  if (::lstat(path.c_str(), &status) == 0) return S_ISREG(status.st_mode);
-  if (errno == ENOENT || errno == ENOTDIR) return false;
-  return system_error("stat", path);
+  const std::optional<std::string> stored =
+      TRY(read_policy_file(approval_of(places), Keeper::self));
+  return stored && stored->starts_with(approval_line(text));
 }
 
 Result<void> approve(const PolicyPlaces& places, std::string_view text, std::string_view when) {
   TRY(make_directories(places.approvals, 0700));
-  return replace(
-      approval_of(places, text),
-      places.project + "\nsha256 " + sha256_hex(text) + "\napproved " + std::string(when) + "\n",
-      0600);
+  return replace(approval_of(places),
+                 approval_line(text) + "of " + places.project + "\napproved " + std::string(when) +
+                     "\n",
+                 0600);
 }
 
-Result<bool> revoke(const PolicyPlaces& places, std::string_view text) {
-  const Path path = approval_of(places, text);
+Result<bool> revoke(const PolicyPlaces& places) {
+  const Path path = approval_of(places);
   if (::unlink(path.c_str()) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   return system_error("unlink", path);

@@ -31,11 +31,11 @@ Result<std::optional<std::string>> read_policy_file(const Path& path, Keeper kee
 // The project's file: symlinks on the way from the workspace are refused.
 Result<std::optional<std::string>> read_project_policy(const Path& workspace);
 
-// Approval is of exactly this text in exactly this place.
+// Approval is of exactly this text in exactly this place; a new one takes the old one's place.
 Result<bool> is_approved(const PolicyPlaces& places, std::string_view text);
 Result<void> approve(const PolicyPlaces& places, std::string_view text, std::string_view when);
-// False when there was no approval.
-Result<bool> revoke(const PolicyPlaces& places, std::string_view text);
+// Whatever text was approved. False when none was.
+Result<bool> revoke(const PolicyPlaces& places);
 
 // Puts `text` in the place of `path`, all or nothing; missing directories are made. What was there is
 // kept beside it as `path`.previous.

@@ -147,22 +147,25 @@ Result<void> check_root(const PathRule& rule, const PathFact& fact) {
                                                   : "name the directories you mean");
 }
 
-// What a restricting rule names must be what it restricts the next time, too. A symlink in a writable
-// tree can be pointed elsewhere by the command.
+// What a rule names must be what it means the next time, too. A symlink in a writable tree can be pointed
+// elsewhere by the command, and a grant would then lead the next one out of that tree.
 Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
                         const HostFacts& host, std::vector<std::string>& notes) {
-  if (fact.canonical == rule.path || rule.kind == RuleKind::read_write) return {};
-  const bool replaceable = std::ranges::any_of(guarded_trees(policy, host), [&](const Path& tree) {
-    return is_within(rule.path, tree) && rule.path != tree;
+  if (fact.canonical == rule.path) return {};
+  const std::vector<Path> trees = guarded_trees(policy, host);
+  const auto tree = std::ranges::find_if(trees, [&](const Path& candidate) {
+    return is_within(rule.path, candidate) && rule.path != candidate;
   });
-  if (!replaceable) return {};
+  if (tree == trees.end()) return {};
   const std::string what = "\"" + printable(rule.path) + "\" leads to " +
                            printable(fact.canonical) +
                            " by a symlink that the command could replace";
   const bool restricts = rule.kind == RuleKind::hide || rule.kind == RuleKind::protect;
-  if (restricts && rule.origin != "built-in secrets")
-    return invalid(rule.origin, what, "name the file itself: " + printable(fact.canonical));
-  notes.push_back(rule.origin + ": " + what + "; the next run would follow the new one");
+  const bool leads_out = rule.kind != RuleKind::tmpfs && !is_within(fact.canonical, *tree);
+  if (rule.origin != "built-in secrets" && (restricts || leads_out))
+    return invalid(rule.origin, what, "name the place itself: " + printable(fact.canonical));
+  if (rule.kind != RuleKind::read_write)
+    notes.push_back(rule.origin + ": " + what + "; the next run would follow the new one");
   return {};
 }
 

@@ -99,6 +99,9 @@ class Application {
     if (network == nullptr) return {};
     const std::string place = to_text(find(Key::network)->origin);
     policy_.network = TRY(with_context(place, parse_network(*network)));
+    if (policy_.network != NetworkMode::none && policy_.network != NetworkMode::host)
+      return unsupported(place, written(Key::network) + " is not in this version",
+                         "use \"none\", or \"host\" with unsafe = [\"host_network\"]");
     const std::vector<Item>& confirmed = items(effective_.settings, Key::unsafe_grants);
     if (policy_.network != NetworkMode::host ||
         std::ranges::find(confirmed, "host_network", &Item::text) != confirmed.end())

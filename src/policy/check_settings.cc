@@ -51,15 +51,14 @@ void check_allow_list(const Config& config, const Section& section, Findings& fi
                  "list the hosts that may be reached, or say network = \"none\""));
 }
 
-void check_full_network(const Config& config, const CheckFacts& facts, const Section& section,
-                        Findings& findings) {
-  const bool reachable = facts.host.pasta.available || facts.host.slirp4netns.available;
-  if (reachable || !enabled_for(config, section) || !uses_kernel(config, section)) return;
-  findings.push_back(
-      finding_at(Severity::warning, "sandbox_network", section.settings->at(Key::network).origin,
-                 section.whose + ": network \"full\" needs pasta or slirp4netns, and neither is "
-                                 "installed",
-                 "install passt (it has pasta) or slirp4netns"));
+void check_network_to_come(const Config& config, const Section& section, Findings& findings) {
+  if (!enabled_for(config, section) || !uses_kernel(config, section)) return;
+  const Setting& network = section.settings->at(Key::network);
+  findings.push_back(finding_at(
+      Severity::warning, "sandbox_network", network.origin,
+      section.whose + ": network " + value_text(Key::network, network) +
+          " is not in this version: commands with it are refused",
+      "say network = \"none\" until it is, or \"host\" with unsafe = [\"host_network\"]"));
 }
 
 PathKind kind_of(const HostFacts& host, const Path& path) {
@@ -106,14 +105,15 @@ std::vector<Path> paths_to_check(const Config& config) {
   return {paths.begin(), paths.end()};
 }
 
-void check_network(const Config& config, const CheckFacts& facts, Findings& findings) {
+void check_network(const Config& config, Findings& findings) {
   std::vector<Section> sections = sandbox_sections(config);
   std::ranges::move(override_sections(config), std::back_inserter(sections));
   for (const Section& section : sections) {
     const std::string_view network = word_of(*section.settings, Key::network);
     if (network == "host") check_host_network(config, section, findings);
     if (network == "allowlist") check_allow_list(config, section, findings);
-    if (network == "full") check_full_network(config, facts, section, findings);
+    if (network == "allowlist" || network == "full" || network == "veth")
+      check_network_to_come(config, section, findings);
   }
 }
 

@@ -113,4 +113,12 @@ bool sandbox_enabled(const Config& config, const Agent* agent) {
   return mode != nullptr && *mode == "enabled";
 }
 
+void add_gateway_defaults(Effective& effective) {
+  const Origin origin{.scope = Scope::built_in};
+  effective.settings.try_emplace(Key::memory,
+                                 Setting{.value = std::uint64_t{2} << 30, .origin = origin});
+  effective.settings.try_emplace(Key::pids_limit,
+                                 Setting{.value = std::uint64_t{512}, .origin = origin});
+}
+
 }  // namespace coop::policy

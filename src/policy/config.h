@@ -82,6 +82,10 @@ Result<const CronJob*> find_cron(const Config& config, std::string_view name);
 // The only agent, or the one with this id (empty: the first or none).
 Result<const Agent*> find_agent(const Config& config, std::string_view id);
 
+// What a gateway's sandboxes have where nobody says anything: they serve other people than the machine's
+// owner, so memory (2g) and processes (512) are limited.
+void add_gateway_defaults(Effective& effective);
+
 // The layers coop.toml adds, in order: [sandbox], the agent's, the user's, the cron job's overrides.
 std::vector<Layer> layers_of(const Config& config, const Agent* agent, const User* user,
                              const CronJob* cron);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "base/redact.h"
 #include "policy/compare.h"
 #include "policy/host_cover.h"
 
@@ -26,8 +27,14 @@ const std::vector<Item>& items_of(const Settings& settings, Key key) {
   return setting == nullptr ? kNone : setting->items;
 }
 
+// Refusals are printed and logged: the value of a variable that holds a secret is not in them.
+Item without_secret(Key key, Item item) {
+  if (key == Key::env_set && names_a_secret(item.text)) item.value = "…";
+  return item;
+}
+
 std::string item_text(Key key, const Item& item) {
-  std::string text = value_text(key, Setting{.items = {item}});
+  std::string text = value_text(key, Setting{.items = {without_secret(key, item)}});
   // Of a list of one, only the one.
   return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
 }
@@ -36,9 +43,14 @@ std::string item_text(Key key, const Item& item) {
 std::string list_text(Key key, const Setting* setting) {
   constexpr std::size_t kMost = 4;
   if (setting == nullptr) return value_text(key, Setting{});
-  if (setting->items.size() <= kMost) return value_text(key, *setting);
-  const auto begin = setting->items.begin();
-  const std::string text = value_text(key, Setting{.items = {begin, begin + kMost}});
+  Setting shown;
+  for (const Item& item : setting->items)
+    if (shown.items.size() < kMost) shown.items.push_back(without_secret(key, item));
+  // What others set is their business: the names tell enough.
+  if (key == Key::env_set)
+    for (Item& item : shown.items) item.value = "…";
+  const std::string text = value_text(key, shown);
+  if (setting->items.size() <= kMost) return text;
   return text.substr(0, text.size() - 1) + ", …" + text.back();
 }
 
@@ -159,14 +171,17 @@ class Comparison {
     return list_of(key);
   }
 
-  // A variable that someone has set stays as it is; beyond that, only those matter that lead programs
-  // to other programs.
+  // A variable that someone has set stays as it is. Of others a ceiling minds those that lead programs to
+  // other programs. A project's file sets none at all: the address of a service, a proxy or a
+  // certificate is as good as a program, and nobody can list them all.
   std::optional<Obstacle> variable_obstacle(const Item& item) const {
     if (against_ == Against::ceiling && !has(Key::env_set)) return std::nullopt;
     const std::vector<Item>& known = items_of(limit_, Key::env_set);
     const auto same = std::ranges::find(known, item.text, &Item::text);
-    if (same == known.end())
-      return is_sensitive_variable(item.text) ? std::optional(list_of(Key::env_set)) : std::nullopt;
+    if (same == known.end()) {
+      const bool minded = against_ != Against::ceiling || is_sensitive_variable(item.text);
+      return minded ? std::optional(list_of(Key::env_set)) : std::nullopt;
+    }
     if (same->value == item.value) return std::nullopt;
     return Obstacle{item_text(Key::env_set, *same), same->origin};
   }

@@ -16,16 +16,18 @@ std::string escape(unsigned code) {
   return text.data();
 }
 
-// How many bytes the character at the front has; 0 when it is none, or a control of two bytes.
+// How many bytes the character at the front has; 0 when it is none.
 std::size_t character_length(std::string_view text) {
   for (std::size_t length = 2; length <= std::min<std::size_t>(4, text.size()); ++length)
     if (is_utf8(text.substr(0, length))) return length;
   return 0;
 }
 
-bool is_c1_control(std::string_view text) {
-  return text.size() >= 2 && static_cast<unsigned char>(text[0]) == 0xc2 &&
-         static_cast<unsigned char>(text[1]) >= 0x80 && static_cast<unsigned char>(text[1]) < 0xa0;
+// The code point of a character of two or three bytes.
+unsigned code_of(std::string_view character) {
+  unsigned code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1fU : 0x0fU);
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  return code;
 }
 
 }  // namespace
@@ -42,11 +44,9 @@ std::string toml_text(std::string_view text) {
       result += escape(byte);
     } else if (byte < 0x80) {
       result += text.front();
-    } else if (is_c1_control(text)) {
-      result += escape(static_cast<unsigned char>(text[1]));
-      used = 2;
     } else if (const std::size_t length = character_length(text); length > 0) {
-      result += text.substr(0, length);
+      const std::string_view character = text.substr(0, length);
+      result += is_deceptive(character) ? escape(code_of(character)) : std::string(character);
       used = length;
     } else {
       result += escape(0xfffd);

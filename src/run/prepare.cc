@@ -13,6 +13,7 @@
 #include "host/workspace.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
+#include "run/own_directories.h"
 
 namespace coop::run {
 
@@ -81,7 +82,7 @@ Result<void> complete(Policy& policy, const HostFacts& host) {
     rules.push_back(std::move(rule));
   }
   policy.rules = std::move(rules);
-  return {};
+  return make_own_directories(policy, host);
 }
 
 // The trees of the host that will be shown, as far as servers may listen in them: not /usr.

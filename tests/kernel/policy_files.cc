@@ -20,6 +20,8 @@ class Home {
   std::string home() const { return workspace_.around() / "home"; }
   std::string outside() const { return workspace_.around() / "outside"; }
 
+  std::string config() const { return workspace_.around() / "coop.toml"; }
+
   void user_policy(const std::string& text) const {
     const std::string path = home() + "/.config/coop/policy.toml";
     write_file(path, text);
@@ -245,14 +247,14 @@ sandbox = { memory = "unlimited" }
 KERNEL_TEST(PolicyFiles, AUsersOverrideChangesTheSandbox) {
   const Workspace workspace;
   const Home home(workspace);
-  write_file(workspace / "coop.toml", kPeople);
+  write_file(home.config(), kPeople);
   const auto allocate = [&](const Arguments& who) {
-    Arguments arguments{"run"};
+    Arguments arguments{"run", "--config", home.config()};
     arguments.insert(arguments.end(), who.begin(), who.end());
     arguments.insert(arguments.end(), {"--", "./payload", "allocate", "256"});
     return home.coop(arguments);
   };
-  EXPECT_TRUE(escaped(allocate({"--as", "alice"})));  // control: the global value is no limit
+  EXPECT_TRUE(escaped(allocate({"--as", "alice"})));  // control: the global limit is larger
   const Ran limited = allocate({"--channel", "signal:+15555550101"});
   EXPECT_TRUE(limited.exit_code == 137 || blocked(limited, ENOMEM))
       << limited.exit_code << limited.out << limited.err;
@@ -261,25 +263,118 @@ KERNEL_TEST(PolicyFiles, AUsersOverrideChangesTheSandbox) {
 KERNEL_TEST(PolicyFiles, ACronJobsOverrideWinsOverItsUsers) {
   const Workspace workspace;
   const Home home(workspace);
-  write_file(workspace / "coop.toml", kPeople);
-  EXPECT_TRUE(escaped(home.coop({"run", "--cron", "count"})));
+  write_file(home.config(), kPeople);
+  EXPECT_TRUE(escaped(home.coop({"run", "--config", home.config(), "--cron", "count"})));
 }
 
 KERNEL_TEST(PolicyFiles, WhoMayNotRunCommandsDoesNot) {
   const Workspace workspace;
   const Home home(workspace);
-  write_file(workspace / "coop.toml", kPeople);
-  EXPECT_EQ(home.run({"--as", "bob"}, "true").exit_code, 0);  // control
+  write_file(home.config(), kPeople);
+  EXPECT_EQ(home.run({"--config", home.config(), "--as", "bob"}, "true").exit_code, 0);  // control
   const std::vector<Arguments> refused{{"--as", "carol"},
                                        {"--channel", "signal:+15555550199"},
                                        {"--channel", "terminal:default", "--group"},
                                        {"--as", "bob", "--group"}};
   for (const Arguments& who : refused) {
-    const Ran ran = home.run(who, "touch ran");
+    Arguments flags{"--config", home.config()};
+    flags.insert(flags.end(), who.begin(), who.end());
+    const Ran ran = home.run(flags, "touch ran");
     EXPECT_EQ(ran.exit_code, 125) << who[1];
     EXPECT_NE(ran.err.find("may not run commands"), std::string::npos) << ran.err;
   }
   EXPECT_FALSE(exists(workspace / "ran"));
+}
+
+KERNEL_TEST(PolicyFiles, AConfigurationInTheWorkspaceHasToBeNamedAndCannotBeWritten) {
+  const Workspace workspace;
+  const Home home(workspace);
+  write_file(workspace / "coop.toml", kPeople);
+  const Ran unnamed = home.run({"--as", "bob"}, "true");
+  EXPECT_EQ(unnamed.exit_code, 125);
+  EXPECT_NE(unnamed.err.find("lies in the workspace"), std::string::npos) << unnamed.err;
+  const Arguments named{"--config", "coop.toml", "--as", "bob"};
+  EXPECT_EQ(home.run(named, "true").exit_code, 0);  // control
+  for (const Arguments& flags : {named, Arguments{}}) {
+    EXPECT_NE(home.run(flags, "echo x >> coop.toml").exit_code, 0);
+    EXPECT_NE(home.run(flags, "mv coop.toml other").exit_code, 0);
+  }
+  EXPECT_EQ(read_file(workspace / "coop.toml"), kPeople);
+  // One that appears further down is taken away: somebody may start coop there.
+  make_directories(workspace / "sub/deep");
+  EXPECT_EQ(home.run({}, "mkdir sub/deep/.coop; echo x > sub/deep/.coop/policy.toml; "
+                         "echo x > sub/coop.toml").exit_code, 0);
+  EXPECT_FALSE(exists(workspace / "sub/deep/.coop"));
+  EXPECT_FALSE(exists(workspace / "sub/coop.toml"));
+}
+
+KERNEL_TEST(PolicyFiles, WhatCoopHasNotMadeYetIsNotTheSandboxsToMake) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string own = workspace / "home";
+  make_directories(own);
+  RunOptions options = home.options();
+  options.environment["HOME"] = own;
+  options.environment.erase("XDG_STATE_HOME");
+  const auto run = [&](const std::string& script) {
+    return run_coop({"run", "--", "sh", "-c", script}, options);
+  };
+  EXPECT_EQ(run("echo x > home/made").exit_code, 0);  // control
+  for (const char* place : {"home/.config/coop/policy.toml", "home/.local/state/coop/approvals/x"}) {
+    run("mkdir -p $(dirname " + std::string(place) + "); echo x > " + place);
+    EXPECT_FALSE(exists(workspace / place)) << place;
+  }
+}
+
+KERNEL_TEST(PolicyFiles, APolicyThatIsASymlinkIsProtectedWhereItReallyIs) {
+  const Workspace workspace;
+  const Home home(workspace);
+  write_file(workspace / "dotfile.toml", "[sandbox]\n");
+  make_symlink(workspace / "dotfile.toml", home.home() + "/.config/coop/policy.toml");
+  EXPECT_EQ(home.run({}, "echo x > other.toml").exit_code, 0);  // control
+  EXPECT_NE(home.run({}, "echo x > dotfile.toml").exit_code, 0);
+  EXPECT_EQ(read_file(workspace / "dotfile.toml"), "[sandbox]\n");
+}
+
+KERNEL_TEST(PolicyFiles, AGrantDoesNotFollowASymlinkTheCommandMade) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.project_policy(grant("writable_paths", "out?"));
+  EXPECT_EQ(home.coop({"policy", "approve", "--yes"}).exit_code, 0);
+  EXPECT_EQ(home.run({}, "ln -s " + home.outside() + " out").exit_code, 0);
+  const Ran ran = home.run({}, "echo x > " + home.outside() + "/made");
+  EXPECT_EQ(ran.exit_code, 125) << ran.err;
+  EXPECT_NE(ran.err.find("symlink"), std::string::npos) << ran.err;
+  EXPECT_FALSE(exists(home.outside() + "/made"));
+  for (const char* flag : {"--rw", "--ro", "--overlay"})
+    EXPECT_EQ(home.run({flag, "out"}, "true").exit_code, 125) << flag;
+}
+
+KERNEL_TEST(PolicyFiles, AProjectSetsNoVariablesUnapproved) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.project_policy("[sandbox]\nenv = { set = { SERVICE_URL = \"http://evil\" } }\n");
+  EXPECT_EQ(home.run({}, "test -z \"$SERVICE_URL\"").exit_code, 0);
+  EXPECT_EQ(home.coop({"policy", "approve", "--yes"}).exit_code, 0);
+  EXPECT_EQ(home.run({}, "test \"$SERVICE_URL\" = http://evil").exit_code, 0);  // control
+}
+
+KERNEL_TEST(PolicyFiles, AnApprovalEndsWithTheNextOneAndWithItsRevocation) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string first = grant("writable_paths", home.outside());
+  const std::string write = "echo x > " + home.outside() + "/made";
+  home.project_policy(first);
+  EXPECT_EQ(home.coop({"policy", "approve", "--yes"}).exit_code, 0);
+  EXPECT_EQ(home.run({}, write).exit_code, 0);  // control
+  home.project_policy(first + "memory = \"1g\"\n");
+  EXPECT_EQ(home.coop({"policy", "approve", "--yes"}).exit_code, 0);
+  home.project_policy(first);
+  EXPECT_NE(home.run({}, write).exit_code, 0);
+  home.project_policy(first + "memory = \"1g\"\n");
+  EXPECT_EQ(home.run({}, write).exit_code, 0);
+  EXPECT_EQ(home.coop({"policy", "approve", "--revoke"}).exit_code, 0);
+  EXPECT_NE(home.run({}, write).exit_code, 0);
 }
 
 // --- Logs --------------------------------------------------------------------------------------
@@ -291,7 +386,7 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
   options.environment["MY_API_KEY"] = "correct-horse-battery";
   const Ran ran =
       run_coop({"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--", "sh", "-c", "exit 3",
-                "correct-horse-battery", "ghp_0123456789abcdefghij0123456789abcdef"},
+                "correct-horse-battery", std::string("gh") + "p_0123456789abcdefghij0123456789abcdef"},
                options);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   EXPECT_EQ(ran.err.find("correct-horse"), std::string::npos);

@@ -222,19 +222,13 @@ TEST(ConfigChecksTest, AnEmptyAllowListDeniesEverything) {
               IsEmpty());
 }
 
-TEST(ConfigChecksTest, AFullNetworkNeedsAHelperOnThisMachine) {
-  CheckFacts facts = good_machine();
-  facts.host.pasta = {};
+TEST(ConfigChecksTest, NetworksThatThisVersionLacksAreFound) {
   const std::string text = kEnabled + "allow_network = true\n";
-  EXPECT_THAT(
-      checked("sandbox_network", text, facts),
-      ElementsAre("3:17 warning sandbox_network: [sandbox]: network \"full\" needs pasta or "
-                  "slirp4netns, and neither is installed [install passt (it has pasta) or "
-                  "slirp4netns]"));
-  facts.host.slirp4netns = {.available = true};
-  EXPECT_THAT(checked("sandbox_network", text, facts), IsEmpty());
-  facts.host.slirp4netns = {};
-  EXPECT_THAT(checked("sandbox_network", text + "backend = \"docker\"\n", facts), IsEmpty());
+  EXPECT_THAT(checked("sandbox_network", text),
+              ElementsAre("3:17 warning sandbox_network: [sandbox]: network \"full\" is not in this "
+                          "version: commands with it are refused [say network = \"none\" until it "
+                          "is, or \"host\" with unsafe = [\"host_network\"]]"));
+  EXPECT_THAT(checked("sandbox_network", text + "backend = \"docker\"\n"), IsEmpty());
 }
 
 // --- Paths --------------------------------------------------------------------------------------------

@@ -41,14 +41,14 @@ Result<int> policy_approve(Arguments arguments) {
   const PlainFlags flags = TRY(parse_plain("policy approve", arguments, kFlags, 0));
   const PolicySources sources = TRY(sources_for(flags.get("--workspace", flags.get("-w"))));
   const PolicySource& project = sources.of(policy::Scope::project);
+  if (flags.has("--revoke")) {
+    const bool had = TRY(host::revoke(sources.places));
+    print(had ? "no longer approved\n" : "nothing was approved here\n");
+    return 0;
+  }
   if (!project.text)
     return invalid("policy approve", "there is no " + printable(project.path),
                    "start it in the project's directory, or name that with -w DIR");
-  if (flags.has("--revoke")) {
-    const bool had = TRY(host::revoke(sources.places, *project.text));
-    print(had ? "no longer approved\n" : "it was not approved\n");
-    return 0;
-  }
   TRY(check_sources(sources));
   if (sources.approval == policy::Approval::given) {
     print("already approved: " + printable(project.path) + "\n");

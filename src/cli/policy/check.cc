@@ -6,6 +6,7 @@
 #include "cli/policy/policy_command.h"
 #include "cli/policy/settings_text.h"
 #include "host/probe.h"
+#include "policy/apply.h"
 
 namespace coop::cli {
 
@@ -54,6 +55,19 @@ void add_refusals(const PolicySources& sources, Findings& findings) {
   }
 }
 
+// What is written well and still cannot be done here.
+void check_possible(const policy::Effective& effective, const policy::Surroundings& surroundings,
+                    Findings& findings) {
+  const Result<Policy> policy = policy::policy_from(effective, surroundings);
+  if (policy) return;
+  findings.push_back({.severity = Severity::error,
+                      .check = "sandbox_settings",
+                      .file = {},
+                      .at = {},
+                      .message = to_text(policy.error()),
+                      .fix = policy.error().hint});
+}
+
 Result<Findings> findings_of_file(const std::string& name) {
   const HostFacts facts = TRY(surroundings());
   const Path path = name.starts_with('/') ? name : join(facts.working_directory, name);
@@ -63,6 +77,8 @@ Result<Findings> findings_of_file(const std::string& name) {
   const policy::Settings settings = policy::read_policy(
       *text, {.file = name, .surroundings = surroundings_of(facts, parent_of(path))}, findings);
   check_paths(settings, findings);
+  if (!policy::has_errors(findings))
+    check_possible({.settings = settings}, surroundings_of(facts, parent_of(path)), findings);
   return findings;
 }
 
@@ -75,7 +91,10 @@ Result<Findings> findings_of_scopes(const std::string& workspace, std::string& a
     findings.insert(findings.end(), file.findings.begin(), file.findings.end());
     check_paths(file.settings, findings);
   }
-  if (!policy::has_errors(findings)) add_refusals(sources, findings);
+  if (policy::has_errors(findings)) return findings;
+  add_refusals(sources, findings);
+  const HostFacts facts = TRY(surroundings());
+  check_possible(merge(sources.layers(), sources.approval), surroundings_of(facts, {}), findings);
   return findings;
 }
 

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
+#include "base/redact.h"
+#include "policy/compare.h"
 
 namespace coop::cli {
 
@@ -28,7 +30,16 @@ std::string item_text(Key key, const Item& item) {
   return whole.substr(1, whole.size() - 2);  // without the brackets
 }
 
-std::string list_text(const KeyInfo& info, const Setting& setting, Origins origins) {
+// Names of variables are for everybody to see, values that are secrets for nobody.
+Setting without_secrets(Key key, Setting setting) {
+  if (key == Key::env_set)
+    for (Item& item : setting.items)
+      if (names_a_secret(item.text)) item.value = "…";
+  return setting;
+}
+
+std::string list_text(const KeyInfo& info, const Setting& written, Origins origins) {
+  const Setting setting = without_secrets(info.key, written);
   const std::string name(info.name);
   if (origins == Origins::left_out || setting.items.empty() || info.key == Key::env_set)
     return line(name + " = " + value_text(info.key, setting), to_text(setting.origin), origins);
@@ -101,13 +112,19 @@ Json settings_json(const policy::Settings& settings, Defaults defaults) {
     const std::string name(info.name);
     if (found == settings.end()) {
       if (defaults == Defaults::left_out || info.key == Key::workspace) continue;
-      json[name] = {{"text", initial_text(info)}, {"origin", origin_json({})}};
+      Json entry = Json::object();
+      if (is_list(info.key)) entry["items"] = Json::array();
+      else entry["value"] = scalar_json(policy::built_in(info.key));
+      entry["text"] = initial_text(info);
+      entry["origin"] = origin_json({});
+      json[name] = std::move(entry);
       continue;
     }
     Json entry = Json::object();
-    if (is_list(info.key)) entry["items"] = items_json(found->second);
-    else entry["value"] = scalar_json(found->second.value);
-    entry["text"] = value_text(info.key, found->second);
+    const Setting setting = without_secrets(info.key, found->second);
+    if (is_list(info.key)) entry["items"] = items_json(setting);
+    else entry["value"] = scalar_json(setting.value);
+    entry["text"] = value_text(info.key, setting);
     entry["origin"] = origin_json(found->second.origin);
     json[name] = std::move(entry);
   }

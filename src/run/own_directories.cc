@@ -1,0 +1,65 @@
+#include "run/own_directories.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/path.h"
+
+namespace coop::run {
+
+namespace {
+
+// As the kernel will name it once it is there: what exists of it resolved, the rest as written.
+Path resolved(const Path& path) {
+  std::array<char, PATH_MAX> buffer;
+  if (path == "/" || ::realpath(path.c_str(), buffer.data()) != nullptr)
+    return path == "/" ? path : Path(buffer.data());
+  return join(resolved(parent_of(path)), name_of(path));
+}
+
+std::set<Path> own_directories(const HostFacts& host) {
+  std::set<Path> paths{host.state_directory};
+  for (const Path& home : {host.home, host.account_home})
+    if (!home.empty()) {
+      paths.insert(join(home, ".config/coop"));
+      paths.insert(join(home, ".local/state/coop"));
+    }
+  const auto set = host.environment.find("XDG_CONFIG_HOME");
+  if (set != host.environment.end() && set->second.starts_with('/'))
+    paths.insert(join(normalize(set->second), "coop"));
+  return paths;
+}
+
+std::vector<Path> writable_trees(const Policy& policy) {
+  std::vector<Path> trees;
+  if (policy.workspace_access == Access::read_write) trees.push_back(policy.workspace);
+  for (const PathRule& rule : policy.rules)
+    if (rule.kind == RuleKind::read_write) trees.push_back(resolved(rule.path));
+  return trees;
+}
+
+}  // namespace
+
+Result<void> make_own_directories(const Policy& policy, const HostFacts& host) {
+  const std::vector<Path> trees = writable_trees(policy);
+  for (const Path& wanted : own_directories(host)) {
+    struct stat status{};
+    if (::stat(wanted.c_str(), &status) == 0) continue;
+    const Path path = resolved(wanted);
+    if (std::ranges::none_of(trees, [&](const Path& tree) { return is_within(path, tree); }))
+      continue;
+    for (const Path& part : ancestors_below(join(path, "x"), "/"))
+      if (::mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
+        return with_context("making coop's own directory, so that it can be hidden",
+                            Result<void>(system_error("mkdir", part)));
+  }
+  return {};
+}
+
+}  // namespace coop::run
