@@ -49,13 +49,13 @@ Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const P
 
 }  // namespace
 
-Result<Request> read_request(Arguments arguments) {
+Result<Request> read_request(Arguments arguments, Purpose purpose) {
   Request request{.options = TRY(parse(arguments))};
   if (request.options.help) return request;
   const HostFacts facts = TRY(surroundings());
   if (request.options.role.any()) {
     request.casting = TRY(cast(facts, request.options.role));
-    TRY(check_trust(*request.casting));
+    if (purpose == Purpose::command) TRY(check_trust(*request.casting));
   }
   Path wanted = request.options.policy.workspace;
   if (wanted.empty() && request.casting) wanted = request.casting->workspace();
