@@ -30,7 +30,7 @@ _coop() {
     --overlay) COMPREPLY=($(compgen -f -- "$current")); return ;;
     --tmpfs) COMPREPLY=($(compgen -f -- "$current")); return ;;
     --cache) COMPREPLY=($(compgen -W 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn' -- "$current")); return ;;
-    --allow-guarded) COMPREPLY=($(compgen -W '.circleci .claude/settings.json .claude/settings.local.json .coop .cursor .envrc .git .git/config .git/config.worktree .git/hooks .git/info/attributes .github/workflows .gitlab-ci.yml .husky .idea .mcp.json .pre-commit-config.yaml .travis.yml .vscode Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml' -- "$current")); return ;;
+    --allow-guarded) COMPREPLY=($(compgen -W '.circleci .claude/settings.json .claude/settings.local.json .coop .cursor .envrc .git .git/config .git/config.worktree .git/hooks .git/info/attributes .github/workflows .gitlab-ci.yml .husky .idea .mcp.json .pre-commit-config.yaml .travis.yml .vscode Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml coop.toml' -- "$current")); return ;;
     --network) COMPREPLY=($(compgen -W 'none host' -- "$current")); return ;;
     --unsafe) COMPREPLY=($(compgen -W 'host_network' -- "$current")); return ;;
     --require) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;

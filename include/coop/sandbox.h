@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -130,6 +131,14 @@ Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
 
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio);
 
+// To follow a command while it runs, and to end it early.
+enum class Stream : std::uint8_t { output, error };
+struct ExecHooks {
+  // Called from the thread that called exec, with what has just arrived. Captured all the same.
+  std::function<void(Stream, std::string_view)> arrived{};
+  int cancel_fd = -1;  // when this becomes readable, everything inside is killed
+};
+
 // Keeps `size` sandboxes of one policy prepared: every step but exec is done. Each serves one
 // command and is replaced in the background. Must not be destroyed while a thread is in it, and is of no
 // use in a child that the program forks.
@@ -141,7 +150,8 @@ class Pool {
   ~Pool();
 
   Result<ExecOutput> exec(const Command& command,
-                          std::optional<std::chrono::milliseconds> timeout = std::nullopt);
+                          std::optional<std::chrono::milliseconds> timeout = std::nullopt,
+                          const ExecHooks& hooks = {});
   Result<Sandbox> spawn(const Command& command, const Stdio& stdio);
   std::size_t ready() const;
 

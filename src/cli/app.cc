@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/command.h"
+#include "cli/libexec.h"
 #include "sys/fd.h"
 
 namespace coop::cli {
@@ -19,6 +20,7 @@ constexpr std::array kCommands{
     Command{"run", command_run},       Command{"plan", command_plan},
     Command{"policy", command_policy}, Command{"trust", command_trust},
     Command{"config", command_config}, Command{"status", command_status},
+    Command{"tool", command_tool},     Command{"mcp", command_mcp},
     Command{"man", command_man},       Command{"completion", command_completion},
 };
 

@@ -66,8 +66,7 @@ Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const P
     for (policy::Layer& layer : request.casting->layers()) layers.push_back(std::move(layer));
   request.effective = policy::merge(layers, sources.approval);
   if (request.casting) policy::add_gateway_defaults(request.effective);
-  Policy policy =
-      TRY(policy::policy_from(request.effective, surroundings_of(facts, workspace)));
+  Policy policy = TRY(policy::policy_from(request.effective, surroundings_of(facts, workspace)));
   for (const PolicySource& file : sources.files)
     if (file.text && file.scope != policy::Scope::project) protect(policy, facts, file.path);
   if (request.casting) protect(policy, facts, request.casting->config.file);
@@ -76,19 +75,18 @@ Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const P
 
 }  // namespace
 
-Result<Request> read_request(Arguments arguments) {
+Result<Request> read_request(Arguments arguments, Purpose purpose) {
   Request request{.options = TRY(parse(arguments))};
   if (request.options.help) return request;
   const HostFacts facts = TRY(surroundings());
   if (request.options.role.any()) {
     request.casting = TRY(cast(facts, request.options.role));
-    TRY(check_trust(*request.casting));
+    if (purpose == Purpose::command) TRY(check_trust(*request.casting));
   }
   Path wanted = request.options.policy.workspace;
   if (wanted.empty() && request.casting) wanted = request.casting->workspace();
   const Path workspace = real_workspace(facts, wanted);
-  if (request.casting)
-    TRY(check_place(*request.casting, request.options.role, facts, workspace));
+  if (request.casting) TRY(check_place(*request.casting, request.options.role, facts, workspace));
   Policy base = TRY(policy_of_files(request, facts, workspace));
   base.workspace = wanted;
   const std::size_t rules = base.rules.size();

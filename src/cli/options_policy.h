@@ -19,9 +19,12 @@ struct Request {
   std::unique_ptr<Casting> casting{};  // null: no coop.toml is involved
 };
 
+// Tools check the trust of each call by themselves.
+enum class Purpose : std::uint8_t { command, tools };
+
 // Flags are read twice: once to learn where to look for files, and then on top of what those say. Going
 // beyond the organisation's policy is an error; files that do are cut back, with a note.
 // With --help in it nothing but the options is filled.
-Result<Request> read_request(Arguments arguments);
+Result<Request> read_request(Arguments arguments, Purpose purpose = Purpose::command);
 
 }  // namespace coop::cli

@@ -21,9 +21,7 @@ using policy::Scope;
 policy::Surroundings surroundings_in(Scope scope, const HostFacts& facts, const Path& base) {
   if (scope != Scope::organisation || facts.account_home.empty())
     return surroundings_of(facts, base);
-  return {.home = facts.account_home,
-          .environment = {{"HOME", facts.account_home}},
-          .base = base};
+  return {.home = facts.account_home, .environment = {{"HOME", facts.account_home}}, .base = base};
 }
 
 Result<PolicySource> read_source(Scope scope, const Path& path, const HostFacts& facts,
@@ -33,7 +31,8 @@ Result<PolicySource> read_source(Scope scope, const Path& path, const HostFacts&
       TRY(with_context("reading the " + std::string(to_text(scope)) + " policy", std::move(text)));
   if (source.text)
     source.settings = policy::read_policy(
-        *source.text, {.file = path, .scope = scope, .surroundings = surroundings_in(scope, facts, base)},
+        *source.text,
+        {.file = path, .scope = scope, .surroundings = surroundings_in(scope, facts, base)},
         source.findings);
   return source;
 }

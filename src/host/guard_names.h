@@ -21,9 +21,9 @@ class GuardNames {
   // Looks for what git's configuration names in every repository: a relative path without "..".
   void add_everywhere(const std::string& guard, std::string_view relative);
 
-  bool git_file() const { return git_file_; }                   // ".git" is guarded
-  const std::vector<Guard>& in_git() const { return in_git_; }  // in every git directory
-  const std::vector<Guard>& beside() const { return beside_; }  // beside every .git
+  bool git_file() const { return git_file_; }                       // ".git" is guarded
+  const std::vector<Guard>& in_git() const { return in_git_; }      // in every git directory
+  const std::vector<Guard>& beside() const { return beside_; }      // beside every .git
   const std::vector<Guard>& anywhere() const { return anywhere_; }  // in every directory
 
   // Whether an entry of this name can matter, for a guard or for telling a git directory. Asked for

@@ -145,10 +145,10 @@ Result<bool> is_approved(const PolicyPlaces& places, std::string_view text) {
 
 Result<void> approve(const PolicyPlaces& places, std::string_view text, std::string_view when) {
   TRY(make_directories(places.approvals, 0700));
-  return replace(approval_of(places),
-                 approval_line(text) + "of " + places.project + "\napproved " + std::string(when) +
-                     "\n",
-                 0600);
+  return replace(
+      approval_of(places),
+      approval_line(text) + "of " + places.project + "\napproved " + std::string(when) + "\n",
+      0600);
 }
 
 Result<bool> revoke(const PolicyPlaces& places) {

@@ -25,8 +25,10 @@ std::size_t character_length(std::string_view text) {
 
 // The code point of a character of two or three bytes.
 unsigned code_of(std::string_view character) {
-  unsigned code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1fU : 0x0fU);
-  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  unsigned code =
+      static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1fU : 0x0fU);
+  for (const char c : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
   return code;
 }
 
@@ -44,6 +46,9 @@ std::string toml_text(std::string_view text) {
       result += escape(byte);
     } else if (byte < 0x80) {
       result += text.front();
+    } else if (byte == 0xc2 && text.size() > 1 && is_deceptive(text)) {
+      result += escape(code_of(text.substr(0, 2)));  // a control of two bytes, or a soft hyphen
+      used = 2;
     } else if (const std::size_t length = character_length(text); length > 0) {
       const std::string_view character = text.substr(0, length);
       result += is_deceptive(character) ? escape(code_of(character)) : std::string(character);

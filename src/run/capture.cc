@@ -45,11 +45,13 @@ Result<CapturePipes> CapturePipes::make() {
 namespace {
 
 // False at the end of the stream.
-bool drain(int fd, BoundedText& text) {
+bool drain(int fd, BoundedText& text, Stream stream, const Watched& extra) {
   std::array<char, 65536> buffer;
   const ssize_t count = ::read(fd, buffer.data(), buffer.size());
   if (count < 0) return errno == EINTR || errno == EAGAIN;
-  text.append({buffer.data(), static_cast<std::size_t>(count)});
+  const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
+  text.append(piece);
+  if (extra.arrived && count > 0) extra.arrived(stream, piece);
   return count > 0;
 }
 
@@ -80,15 +82,23 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
       continue;
     }
     if (count < 0) continue;
-    if (watched[0].revents != 0 && !drain(watched[0].fd, output)) watched[0].fd = -1;
-    if (watched[1].revents != 0 && !drain(watched[1].fd, error)) watched[1].fd = -1;
+    if (watched[0].revents != 0 && !drain(watched[0].fd, output, Stream::output, extra))
+      watched[0].fd = -1;
+    if (watched[1].revents != 0 && !drain(watched[1].fd, error, Stream::error, extra))
+      watched[1].fd = -1;
     if (watched[2].revents != 0 && !read_report(state)) watched[2].fd = -1;
     if (watched[3].revents != 0) watched[3].fd = -1;
-    if (watched[4].revents != 0) extra.ready();
-  }
-  for (auto& [stream, text] : {std::pair{&watched[0], &output}, std::pair{&watched[1], &error}})
-    while (stream->fd >= 0 && ::poll(stream, 1, 0) > 0 && drain(stream->fd, *text)) {
+    if (watched[4].revents != 0) {
+      extra.ready();
+      watched[4].fd = extra.fd;  // once may have been enough
     }
+  }
+  while (watched[0].fd >= 0 && ::poll(&watched[0], 1, 0) > 0 &&
+         drain(watched[0].fd, output, Stream::output, extra)) {
+  }
+  while (watched[1].fd >= 0 && ::poll(&watched[1], 1, 0) > 0 &&
+         drain(watched[1].fd, error, Stream::error, extra)) {
+  }
   ExecOutput done = TRY(conclude(state, ending));
   done.standard_output = std::move(output).take();
   done.standard_error = std::move(error).take();

@@ -38,6 +38,7 @@ struct CapturePipes {
 struct Watched {
   int fd = -1;
   std::function<void()> ready{};
+  std::function<void(Stream, std::string_view)> arrived{};  // told of everything that is read
 };
 Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
                            std::optional<std::chrono::milliseconds> timeout,

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "host/facts.h"
 #include "coop/policy.h"
+#include "host/facts.h"
 
 namespace coop::run {
 

@@ -169,7 +169,8 @@ Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
 }
 
 Result<ExecOutput> Pool::exec(const Command& command,
-                              std::optional<std::chrono::milliseconds> timeout) {
+                              std::optional<std::chrono::milliseconds> timeout,
+                              const ExecHooks& hooks) {
   TRY(state_->check_owner());
   TRY(run::check_command(command, state_->policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
@@ -180,8 +181,14 @@ Result<ExecOutput> Pool::exec(const Command& command,
                              return Result<void>{};
                            }};
   const Result<void> handed = run::hand_over(*sandbox.state_, command, pipes.stdio());
-  Result<ExecOutput> output = handed ? run::capture(*sandbox.state_, std::move(pipes), timeout)
-                                     : Result<ExecOutput>(std::unexpected(handed.error()));
+  run::Watched watched{.fd = hooks.cancel_fd, .arrived = hooks.arrived};
+  watched.ready = [&] {
+    watched.fd = -1;
+    run::kill_all(*sandbox.state_);
+  };
+  Result<ExecOutput> output =
+      handed ? run::capture(*sandbox.state_, std::move(pipes), timeout, watched)
+             : Result<ExecOutput>(std::unexpected(handed.error()));
   state_->retire(std::move(sandbox));
   state_->call_for_more({});
   return output;

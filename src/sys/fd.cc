@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 
 namespace coop {
 
@@ -26,13 +27,27 @@ Result<UniqueFd> open_file(const Path& path, int flags, unsigned mode) {
   return open_at(AT_FDCWD, path, flags, mode);
 }
 
-Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags) {
+namespace {
+
+Result<UniqueFd> open_resolved(int directory, const std::string& name, int flags,
+                               std::uint64_t resolve) {
   open_how how{};
   how.flags = static_cast<__u64>(flags | O_CLOEXEC);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.resolve = resolve;
   const long fd = ::syscall(SYS_openat2, directory, name.c_str(), &how, sizeof how);
   if (fd < 0) return system_error("openat2", name);
   return UniqueFd(static_cast<int>(fd));
+}
+
+}  // namespace
+
+Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags) {
+  return open_resolved(directory, name, flags,
+                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+Result<UniqueFd> open_in_root(int root, const std::string& name, int flags) {
+  return open_resolved(root, name, flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 Result<std::string> read_all(int fd, std::string_view name) {

@@ -302,8 +302,11 @@ KERNEL_TEST(PolicyFiles, AConfigurationInTheWorkspaceHasToBeNamedAndCannotBeWrit
   EXPECT_EQ(read_file(workspace / "coop.toml"), kPeople);
   // One that appears further down is taken away: somebody may start coop there.
   make_directories(workspace / "sub/deep");
-  EXPECT_EQ(home.run({}, "mkdir sub/deep/.coop; echo x > sub/deep/.coop/policy.toml; "
-                         "echo x > sub/coop.toml").exit_code, 0);
+  EXPECT_EQ(home.run({},
+                     "mkdir sub/deep/.coop; echo x > sub/deep/.coop/policy.toml; "
+                     "echo x > sub/coop.toml")
+                .exit_code,
+            0);
   EXPECT_FALSE(exists(workspace / "sub/deep/.coop"));
   EXPECT_FALSE(exists(workspace / "sub/coop.toml"));
 }
@@ -320,7 +323,8 @@ KERNEL_TEST(PolicyFiles, WhatCoopHasNotMadeYetIsNotTheSandboxsToMake) {
     return run_coop({"run", "--", "sh", "-c", script}, options);
   };
   EXPECT_EQ(run("echo x > home/made").exit_code, 0);  // control
-  for (const char* place : {"home/.config/coop/policy.toml", "home/.local/state/coop/approvals/x"}) {
+  for (const char* place :
+       {"home/.config/coop/policy.toml", "home/.local/state/coop/approvals/x"}) {
     run("mkdir -p $(dirname " + std::string(place) + "); echo x > " + place);
     EXPECT_FALSE(exists(workspace / place)) << place;
   }
@@ -384,10 +388,10 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
   const Home home(workspace);
   RunOptions options = home.options();
   options.environment["MY_API_KEY"] = "correct-horse-battery";
-  const Ran ran =
-      run_coop({"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--", "sh", "-c", "exit 3",
-                "correct-horse-battery", std::string("gh") + "p_0123456789abcdefghij0123456789abcdef"},
-               options);
+  const Ran ran = run_coop(
+      {"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--", "sh", "-c", "exit 3",
+       "correct-horse-battery", std::string("gh") + "p_0123456789abcdefghij0123456789abcdef"},
+      options);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   EXPECT_EQ(ran.err.find("correct-horse"), std::string::npos);
   EXPECT_EQ(ran.err.find("staple-staple"), std::string::npos);

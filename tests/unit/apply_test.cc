@@ -34,10 +34,17 @@ Error refused(std::initializer_list<Layer> layers) {
 
 TEST(ApplyTest, NothingIsTheDefaults) { EXPECT_EQ(applied({}), Policy{}); }
 
+TEST(ApplyTest, NetworksToComeAreRefusedWithTheirLine) {
+  for (const char* mode : {"allowlist", "full", "veth"})
+    EXPECT_EQ(to_text(refused({user().set(Key::network, mode)})),
+              "/home/ann/.config/coop/policy.toml:1: network = \"" + std::string(mode) +
+                  "\" is not in this version");
+}
+
 TEST(ApplyTest, EveryValueHasItsPlace) {
   Policy expected;
   expected.view = View::host;
-  expected.network = NetworkMode::full;
+  expected.network = NetworkMode::none;
   expected.debugging = Debugging::denied;
   expected.limits.memory = 2 * kGiB;
   expected.limits.pids = std::nullopt;
@@ -54,7 +61,7 @@ TEST(ApplyTest, EveryValueHasItsPlace) {
   EXPECT_EQ(applied({user()
                          .set(Key::mode, "disabled")  // the caller's to look at
                          .set(Key::view, "host")
-                         .set(Key::network, "full")
+                         .set(Key::network, "none")
                          .set(Key::debug, false)
                          .set(Key::containers, false)
                          .set(Key::vm, false)

@@ -224,10 +224,11 @@ TEST(ConfigChecksTest, AnEmptyAllowListDeniesEverything) {
 
 TEST(ConfigChecksTest, NetworksThatThisVersionLacksAreFound) {
   const std::string text = kEnabled + "allow_network = true\n";
-  EXPECT_THAT(checked("sandbox_network", text),
-              ElementsAre("3:17 warning sandbox_network: [sandbox]: network \"full\" is not in this "
-                          "version: commands with it are refused [say network = \"none\" until it "
-                          "is, or \"host\" with unsafe = [\"host_network\"]]"));
+  EXPECT_THAT(
+      checked("sandbox_network", text),
+      ElementsAre("3:17 warning sandbox_network: [sandbox]: network \"full\" is not in this "
+                  "version: commands with it are refused [say network = \"none\" until it "
+                  "is, or \"host\" with unsafe = [\"host_network\"]]"));
   EXPECT_THAT(checked("sandbox_network", text + "backend = \"docker\"\n"), IsEmpty());
 }
 

@@ -136,10 +136,7 @@ TEST(MergeTest, AProjectWidensNothingWithoutApproval) {
                          .names(Key::cache_volumes, {"cargo"})
                          .names(Key::unsafe_grants, {"host_network"});
   const Effective effective = merged({wide});
-  const Setting harmless{
-      .items = {{.text = "LANG", .value = "C", .origin = at(Scope::project, 11)}},
-      .origin = at(Scope::project, 10)};
-  EXPECT_EQ(effective.settings, (Settings{{Key::env_set, harmless}}));
+  EXPECT_EQ(effective.settings, Settings{});
   EXPECT_THAT(
       texts(effective.refused),
       ElementsAre(
@@ -159,6 +156,8 @@ TEST(MergeTest, AProjectWidensNothingWithoutApproval) {
           ".coop/policy.toml:10: env.set = { PATH = \"/evil\" } is wider than {} (built-in) and "
           "not "
           "approved",
+          ".coop/policy.toml:11: env.set = { LANG = \"C\" } is wider than {} (built-in) and not "
+          "approved",
           ".coop/policy.toml:12: env.unsafe = \"LD_PRELOAD\" is wider than [] (built-in) and not "
           "approved",
           ".coop/policy.toml:5: backend = \"docker\" is wider than \"auto\" (built-in) and not "
@@ -172,14 +171,17 @@ TEST(MergeTest, AProjectWidensNothingWithoutApproval) {
   EXPECT_EQ(merged({wide}, Approval::given).settings, wide.settings);
 }
 
-TEST(MergeTest, AProjectKeepsItsHandsOffVariablesThatOthersSet) {
-  const Effective effective = merged(
-      {user().variable("EDITOR", "vi"), project().variable("EDITOR", "evil").variable("CI", "1")});
+TEST(MergeTest, AProjectSetsNoVariablesAndValuesOfOthersAreNotShown) {
+  const Effective effective = merged({user().variable("EDITOR", "vi").variable("API_KEY", "hush"),
+                                      project().variable("EDITOR", "evil").variable("CI", "1")});
   EXPECT_THAT(texts(effective.refused),
               ElementsAre(".coop/policy.toml:1: env.set = { EDITOR = \"evil\" } is wider than "
                           "{ EDITOR = \"vi\" } (/home/ann/.config/coop/policy.toml:1) and not "
+                          "approved",
+                          ".coop/policy.toml:2: env.set = { CI = \"1\" } is wider than { EDITOR = "
+                          "\"…\", API_KEY = \"…\" } (/home/ann/.config/coop/policy.toml:1) and not "
                           "approved"));
-  EXPECT_THAT(items(effective, Key::env_set), ElementsAre("EDITOR", "CI"));
+  EXPECT_THAT(items(effective, Key::env_set), ElementsAre("EDITOR", "API_KEY"));
 }
 
 TEST(MergeTest, AProjectMayRepeatAGrantMoreNarrowly) {

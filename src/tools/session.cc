@@ -1,0 +1,222 @@
+#include "tools/session.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "base/path.h"
+#include "base/redact.h"
+#include "host/environment.h"
+#include "tools/arguments.h"
+#include "tools/fetch_tool.h"
+#include "tools/file_tools.h"
+#include "tools/host_exec.h"
+#include "tools/leaks.h"
+#include "tools/shell_tools.h"
+
+namespace coop::tools {
+
+namespace {
+
+constexpr std::string_view kSpan = "tool_execute";
+constexpr std::string_view kExecSpan = "tool_execute/sandbox_exec";
+
+// What of the environment must never come out of a tool.
+std::vector<LeakScanner::Known> known_secrets() {
+  std::vector<LeakScanner::Known> known;
+  for (const auto& [name, value] : host::read_environment())
+    if (names_a_secret(name)) known.push_back({name, value});
+  return known;
+}
+
+std::string names_of(const std::vector<Leak>& leaks) {
+  std::string text;
+  for (const Leak& leak : leaks)
+    if (text.find(leak.name) == std::string::npos)
+      text +=
+          (text.empty() ? "" : ", ") + leak.name + " (" + std::string(to_text(leak.encoding)) + ")";
+  return text;
+}
+
+}  // namespace
+
+struct Session::State {
+  SessionOptions options;
+  FileView view;
+  LeakScanner scanner;
+  std::mutex making{};
+  std::optional<Pool> pool{};
+  std::atomic<bool> terminated = false;
+
+  State(SessionOptions chosen, FileView seen, LeakScanner leaks)
+      : options(std::move(chosen)), view(std::move(seen)), scanner(std::move(leaks)) {}
+
+  bool on_host() const { return !options.sandbox_enabled || !policy::is_sandboxed(options.trust); }
+
+  void log(LogLevel level, std::string_view span, std::string_view message,
+           std::initializer_list<LogField> fields) const {
+    if (options.log != nullptr) options.log->write(level, span, message, std::vector(fields));
+  }
+
+  // Fails closed: without a sandbox there is no command, only the reason.
+  Result<Pool*> warm_pool() {
+    const std::lock_guard lock(making);
+    if (!pool) {
+      Result<Pool> made = Pool::create(options.policy, 1);
+      if (!made) {
+        log(LogLevel::error, kExecSpan, to_text(made.error()), {{"user", options.user}});
+        return with_context("the sandbox cannot be made, and nothing runs without it",
+                            Result<Pool*>(std::unexpected(made.error())));
+      }
+      pool.emplace(std::move(*made));
+    }
+    return &*pool;
+  }
+
+  Runner runner(const ExecHooks& hooks) {
+    return [this, hooks](const Command& command,
+                         std::chrono::milliseconds timeout) -> Result<ExecOutput> {
+      log(LogLevel::debug, on_host() ? kSpan : kExecSpan, "running a command",
+          {{"program", command.arguments.front()}, {"user", options.user}});
+      if (on_host())
+        return exec_on_host(command, options.policy.workspace, timeout, kOutputLimit, hooks);
+      Pool* const ready = TRY(warm_pool());
+      return ready->exec(command, timeout, hooks);
+    };
+  }
+
+  ShellPlace place() const {
+    const bool outside = on_host();
+    const auto variables = host::read_environment();
+    const auto path = variables.find("PATH");
+    return {.view = view,
+            .workspace = outside ? view.workspace() : view.workspace_inside(),
+            .path = outside && path != variables.end()
+                        ? path->second
+                        : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+  }
+
+  ToolOutput dispatch(std::string_view name, const Json& arguments, const ExecHooks& hooks) {
+    if (name == "bash") return bash(place(), runner(hooks), arguments);
+    if (name == "exec") return exec(place(), runner(hooks), arguments);
+    if (name == "read_file") return read_file(view, arguments);
+    if (name == "write_file") return write_file(view, arguments);
+    if (name == "edit_file") return edit_file(view, arguments);
+    if (name == "list_files") return list_files(view, arguments);
+    if (name == "search_files") return search_files(view, arguments);
+    if (name == "send_file") return send_file(view, arguments);
+    return fetch_url(arguments, system_resolver(), {});
+  }
+
+  // A call that carries a secret out is not made at all.
+  std::optional<ToolOutput> refuse_leaks(std::string_view name, const Json& arguments) {
+    const std::vector<Leak> leaks =
+        scanner.find(arguments.dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (leaks.empty()) return std::nullopt;
+    log(LogLevel::warn, kSpan, "a call carried a secret and was not made",
+        {{"tool", std::string(name)}, {"secret", names_of(leaks)}});
+    if (options.on_leak == OnLeak::terminate) terminated = true;
+    ToolOutput output =
+        refusal("the arguments contain a secret: " + names_of(leaks) + "; the call was not made",
+                "leak guard");
+    return output;
+  }
+
+  // Secrets in what a tool gave back.
+  ToolOutput guard(ToolOutput output) {
+    const std::vector<Leak> in_text = scanner.find(output.text);
+    bool found = !in_text.empty();
+    Json structured = cleaned(output.structured, found);
+    if (!found) return output;
+    const std::string names = in_text.empty() ? "in the structured result" : names_of(in_text);
+    log(LogLevel::warn, kSpan, "a result contained a secret", {{"secret", names}});
+    if (options.on_leak != OnLeak::redact) {
+      if (options.on_leak == OnLeak::terminate) terminated = true;
+      return refusal("the result contains a secret (" + names + ") and is withheld", "leak guard");
+    }
+    output.text =
+        redacted(output.text, in_text) + "\n[leak guard: a secret was replaced: " + names + "]";
+    output.structured = std::move(structured);
+    output.structured["redacted"] = true;
+    return output;
+  }
+
+  // Every string in it, keys left alone: those are ours.
+  Json cleaned(const Json& value, bool& found) const {
+    if (value.is_string()) {
+      const std::string& text = value.get_ref<const std::string&>();
+      const std::vector<Leak> leaks = scanner.find(text);
+      if (leaks.empty()) return value;
+      found = true;
+      return redacted(text, leaks);
+    }
+    if (!value.is_structured()) return value;
+    Json result = value;
+    for (auto& item : result) item = cleaned(item, found);
+    return result;
+  }
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
+  options.policy.limits.output_limit = kOutputLimit;
+  const bool on_host = !options.sandbox_enabled || !policy::is_sandboxed(options.trust);
+  Result<FileView> view =
+      on_host ? FileView::of_host(options.policy.workspace) : FileView::of_sandbox(options.policy);
+  if (!view) return std::unexpected(std::move(view).error());
+  LeakScanner scanner = TRY(LeakScanner::create(known_secrets()));
+  auto state = std::make_unique<State>(std::move(options), std::move(*view), std::move(scanner));
+  if (on_host)
+    state->log(LogLevel::info, kSpan,
+               state->options.sandbox_enabled ? "the owner bypasses the sandbox"
+                                              : "the sandbox is disabled by the configuration",
+               {{"user", state->options.user}});
+  return std::make_unique<Session>(std::move(state));
+}
+
+std::vector<const ToolInfo*> Session::tools() const {
+  std::vector<const ToolInfo*> allowed;
+  for (const ToolInfo& tool : tool_table())
+    if (policy::may_use(state_->options.trust, tool.name)) allowed.push_back(&tool);
+  return allowed;
+}
+
+bool Session::sandboxed() const { return !state_->on_host(); }
+policy::TrustLevel Session::trust() const { return state_->options.trust; }
+const Path& Session::workspace() const {
+  return state_->on_host() ? state_->view.workspace() : state_->view.workspace_inside();
+}
+bool Session::terminated() const { return state_->terminated; }
+
+void Session::warm_up() {
+  if (state_->on_host() || !policy::may_use(state_->options.trust, "bash")) return;
+  [[maybe_unused]] const Result<Pool*> shown_at_the_first_call = state_->warm_pool();
+}
+
+ToolOutput Session::call(std::string_view name, const Json& arguments, const CallHooks& hooks) {
+  const std::span<const ToolInfo> table = tool_table();
+  const auto tool = std::ranges::find(table, name, &ToolInfo::name);
+  if (tool == table.end()) return refusal("there is no tool \"" + printable(name) + "\"");
+  if (state_->terminated) return refusal("this session was ended by the leak guard", "leak guard");
+  if (!policy::may_use(state_->options.trust, name))
+    return refusal(std::string(name) + " needs the trust " + std::string(to_text(tool->least)) +
+                       "; this is " + std::string(to_text(state_->options.trust)),
+                   "trust");
+  const Json schema = Json::parse(tool->schema);
+  if (const Result<void> checked = check_arguments(arguments, schema); !checked)
+    return refusal(checked.error());
+  if (std::optional<ToolOutput> refused = state_->refuse_leaks(name, arguments)) return *refused;
+  LeakStream live(state_->scanner);
+  const ExecHooks exec_hooks{.arrived =
+                                 [&](Stream, std::string_view piece) {
+                                   if (!hooks.progress) return;
+                                   const std::string clean = live.feed(piece);
+                                   if (!clean.empty()) hooks.progress(clean);
+                                 },
+                             .cancel_fd = hooks.cancel_fd};
+  return state_->guard(state_->dispatch(name, arguments, exec_hooks));
+}
+
+}  // namespace coop::tools

@@ -1,0 +1,26 @@
+// What a tool is to the one who calls it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace coop::tools {
+
+using Json = nlohmann::ordered_json;
+
+// What a call gave. Something that was refused or went wrong is an answer too: the caller is a
+// model, and reads it.
+struct ToolOutput {
+  std::string text{};                // for the model
+  Json structured = Json::object();  // for programs: outcome, exit_code, denials, …
+  bool failed = false;
+};
+
+// An answer that names the rule and the smallest grant, where there are such.
+ToolOutput refusal(std::string_view text, std::string_view rule = {}, std::string_view grant = {});
+ToolOutput refusal(const Error& error);
+
+}  // namespace coop::tools

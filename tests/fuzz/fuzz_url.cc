@@ -1,0 +1,55 @@
+// URLs: what is accepted has a clean host, prints as it is read, and leads nowhere new by redirects.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "tools/urls.h"
+
+namespace {
+
+using namespace coop::tools;
+
+bool is_clean(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+void check_url(const Url& url) {
+  constexpr std::string_view kHost = "abcdefghijklmnopqrstuvwxyz0123456789-.:";
+  if (url.scheme != "http" && url.scheme != "https") std::abort();
+  if (url.host.empty() || url.host.find_first_not_of(kHost) != std::string::npos) std::abort();
+  if (url.host.ends_with('.') || url.host.find("..") != std::string::npos) std::abort();
+  if (url.host.find_first_of(".:") == std::string::npos) std::abort();
+  if (url.port == 0 || !url.target.starts_with('/') || !is_clean(url.target)) std::abort();
+  if (url.target.find_first_of("#\\") != std::string::npos) std::abort();
+  // What looks like an address is one.
+  const char last = url.host.substr(url.host.rfind('.') + 1).front();
+  if (last >= '0' && last <= '9' && why_forbidden(url.host) == "not an address") std::abort();
+  const auto again = parse_url(to_text(url));
+  if (!again || *again != url) std::abort();
+}
+
+void check_error(const coop::Error& error) {
+  if (error.operation != "url guard" || error.subject.empty()) std::abort();
+  if (error.subject.size() > 2000) std::abort();
+  for (const char c : to_text(error) + error.hint)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto url = parse_url(text);
+  if (url) check_url(*url);
+  else check_error(url.error());
+
+  const Url base{.scheme = "https", .host = "a.example", .port = 8443, .target = "/b/c?d"};
+  const auto next = resolve_reference(base, text);
+  if (next) check_url(*next);
+  else check_error(next.error());
+  (void)why_forbidden(text);
+  return 0;
+}

@@ -1,0 +1,181 @@
+// The protocol, message by message, on a real session.
+#include "tools/mcp/server.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "support/harness.h"
+
+namespace coop::tools::mcp {
+namespace {
+
+using coop::tests::Workspace;
+
+// A client that keeps every message and can wait for the answer to one.
+class Client {
+ public:
+  explicit Client(const Workspace& workspace, policy::TrustLevel trust = policy::TrustLevel::full)
+      : session_(open(workspace, trust)), server_(*session_, workspace.path(), "0.1.0") {}
+
+  void send(const Json& message) { send_text(message.dump()); }
+  void send_text(const std::string& text) {
+    server_.receive(text, [this](const Json& answer) {
+      const std::lock_guard lock(mutex_);
+      messages_.push_back(answer);
+      changed_.notify_all();
+    });
+  }
+
+  Json ask(const std::string& method, const Json& params = Json::object()) {
+    const int id = ++last_id_;
+    send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+    return answer_to(id);
+  }
+
+  Json answer_to(const Json& id) {
+    std::unique_lock lock(mutex_);
+    Json found;
+    changed_.wait_for(lock, std::chrono::seconds(30), [&] {
+      for (const Json& message : messages_)
+        if (message.contains("id") && message["id"] == id) found = message;
+      return !found.is_null();
+    });
+    return found;
+  }
+
+  std::vector<Json> notifications() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Json> found;
+    for (const Json& message : messages_)
+      if (message.contains("method")) found.push_back(message);
+    return found;
+  }
+  Json last() {
+    const std::lock_guard lock(mutex_);
+    return messages_.empty() ? Json() : messages_.back();
+  }
+  void stop() { server_.stop(); }
+
+ private:
+  static std::unique_ptr<Session> open(const Workspace& workspace, policy::TrustLevel trust) {
+    return std::move(
+        Session::open({.trust = trust, .policy = Policy{.workspace = workspace.path()}}).value());
+  }
+
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  std::vector<Json> messages_{};
+  int last_id_ = 0;
+  std::unique_ptr<Session> session_;
+  Server server_;
+};
+
+KERNEL_TEST(McpServer, GreetsInTheVersionTheClientSpeaks) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json old = client.ask("initialize", {{"protocolVersion", "2025-03-26"}});
+  EXPECT_EQ(old["result"]["protocolVersion"], "2025-03-26");
+  EXPECT_EQ(old["result"]["serverInfo"]["name"], "coop");
+  const Json unknown = client.ask("initialize", {{"protocolVersion", "1999-01-01"}});
+  EXPECT_EQ(unknown["result"]["protocolVersion"], "2025-11-25");
+  EXPECT_EQ(client.ask("ping")["result"], Json::object());
+}
+
+KERNEL_TEST(McpServer, ListsTheToolsOfTheTrust) {
+  const Workspace workspace;
+  Client familiar(workspace, policy::TrustLevel::familiar);
+  Json names = Json::array();
+  const Json answer = familiar.ask("tools/list");
+  for (const Json& tool : answer["result"]["tools"]) {
+    names.push_back(tool["name"]);
+    EXPECT_EQ(tool["inputSchema"]["type"], "object");
+  }
+  EXPECT_EQ(names, (Json{"read_file", "list_files", "search_files"}));
+}
+
+KERNEL_TEST(McpServer, CallsAToolAndGivesTextAndStructure) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json answer =
+      client.ask("tools/call", {{"name", "bash"}, {"arguments", {{"command", "echo hello"}}}});
+  EXPECT_EQ(answer["result"]["content"][0]["text"], "hello\n");
+  EXPECT_EQ(answer["result"]["structuredContent"]["exit_code"], 0);
+  EXPECT_EQ(answer["result"]["isError"], false);
+  const Json refused = client.ask("tools/call", {{"name", "bash"}, {"arguments", Json::object()}});
+  EXPECT_EQ(refused["result"]["isError"], true);
+  EXPECT_EQ(client.ask("tools/call", {{"name", "nothing"}})["error"]["code"], -32602);
+}
+
+KERNEL_TEST(McpServer, ReportsProgressToWhoAsksForIt) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json answer =
+      client.ask("tools/call", {{"name", "bash"},
+                                {"arguments", {{"command", "yes zzzz | head -c 200000"}}},
+                                {"_meta", {{"progressToken", "t"}}}});
+  EXPECT_EQ(answer["result"]["isError"], false);
+  const std::vector<Json> notes = client.notifications();
+  ASSERT_FALSE(notes.empty());
+  EXPECT_EQ(notes.front()["method"], "notifications/progress");
+  EXPECT_EQ(notes.front()["params"]["progressToken"], "t");
+}
+
+KERNEL_TEST(McpServer, ACancelledCallIsKilledAndNotAnswered) {
+  const Workspace workspace;
+  Client client(workspace);
+  const std::string marker = "60." + std::to_string(::getpid());
+  client.send({{"jsonrpc", "2.0"},
+               {"id", "slow"},
+               {"method", "tools/call"},
+               {"params", {{"name", "bash"}, {"arguments", {{"command", "sleep " + marker}}}}}});
+  for (int round = 0; round < 500 && coop::tests::processes_with(marker).empty(); ++round)
+    ::usleep(10000);
+  EXPECT_FALSE(coop::tests::processes_with(marker).empty());
+  client.send({{"jsonrpc", "2.0"},
+               {"method", "notifications/cancelled"},
+               {"params", {{"requestId", "slow"}}}});
+  EXPECT_TRUE(coop::tests::all_gone(marker));
+  client.stop();
+  EXPECT_TRUE(client.last().is_null()) << client.last();
+}
+
+KERNEL_TEST(McpServer, WhatIsNoMessageGetsTheProtocolsError) {
+  const Workspace workspace;
+  Client client(workspace);
+  const std::vector<std::pair<std::string, int>> cases{
+      {"{", -32700},
+      {"[]x", -32700},
+      {"5", -32600},
+      {"{\"id\":1,\"method\":\"ping\"}", -32600},
+      {"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", -32600},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", -32600},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", -32600},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}", -32601},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}", -32602},
+      {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":7}}",
+       -32602},
+  };
+  for (const auto& [text, code] : cases) {
+    client.send_text(text);
+    EXPECT_EQ(client.last()["error"]["code"], code) << text << client.last();
+  }
+  client.send_text("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");  // no answer
+  EXPECT_EQ(client.ask("ping")["result"], Json::object());
+}
+
+KERNEL_TEST(McpServer, FilesOfTheWorkspaceAreResources) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "a b.txt", "hello\n");
+  Client client(workspace);
+  const Json list = client.ask("resources/list")["result"]["resources"];
+  std::string uri;
+  for (const Json& resource : list)
+    if (resource["name"] == "a b.txt") uri = resource["uri"];
+  EXPECT_EQ(uri, "file:///work/a%20b.txt");
+  EXPECT_EQ(client.ask("resources/read", {{"uri", uri}})["result"]["contents"][0]["text"],
+            "hello\n");
+  EXPECT_TRUE(client.ask("resources/read", {{"uri", "file:///etc/shadow"}}).contains("error"));
+}
+
+}  // namespace
+}  // namespace coop::tools::mcp
