@@ -7,6 +7,11 @@ if(TARGET coop_program)
   install(TARGETS coop_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# Found by coop beside itself: bin/coop and libexec/coop/ have one parent.
+if(TARGET coop_tools_program)
+  install(TARGETS coop_tools_program RUNTIME DESTINATION libexec/coop)
+endif()
+
 if(TARGET coop)
   install(TARGETS coop ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/coop DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -9,7 +9,7 @@ _coop() {
     fi
   done
   case $previous in
-    coop) COMPREPLY=($(compgen -W 'run plan policy trust config status completion man --help --version' -- "$current")); return ;;
+    coop) COMPREPLY=($(compgen -W 'run plan policy trust config tool mcp status completion man --help --version' -- "$current")); return ;;
     completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$current")); return ;;
     status) COMPREPLY=($(compgen -W '--json --help' -- "$current")); return ;;
     policy) COMPREPLY=($(compgen -W 'show check explain diff export import approve schema --help' -- "$current")); return ;;
@@ -20,6 +20,8 @@ _coop() {
     policy) COMPREPLY=($(compgen -f -W '--origin --json --scope --dry-run --yes --revoke --workspace' -- "$current")); return ;;
     trust) COMPREPLY=($(compgen -W '--group --json --config --agent --as --cron terminal:default' -- "$current")); return ;;
     config) COMPREPLY=($(compgen -f -W '--json' -- "$current")); return ;;
+    tool) COMPREPLY=($(compgen -W 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --json --as --channel --group --config --workspace' -- "$current")); return ;;
+    mcp) COMPREPLY=($(compgen -f -W '--as --channel --group --config --workspace --on-leak --verbose' -- "$current")); return ;;
   esac
   case $previous in
     --workspace) COMPREPLY=($(compgen -f -- "$current")); return ;;

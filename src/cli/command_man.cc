@@ -52,6 +52,12 @@ coop \- run a command in a sandbox
 .B coop config check
 [\fIFILE\fR] [\-\-json]
 .br
+.B coop tool
+\fINAME\fR \fIJSON\fR [\-\-as \fIUSER\fR] [\-\-json]
+.br
+.B coop mcp
+[\-\-workspace \fIDIR\fR] [\-\-as \fIUSER\fR | \-\-channel \fISENDER\fR [\-\-group]]
+.br
 .B coop status
 [\-\-json]
 .SH DESCRIPTION
@@ -102,6 +108,19 @@ shows who a sender is to it, how far that person is trusted (owner, full, inner,
 and what follows from it.
 .B coop config check
 checks it against this machine.
+.SH TOOLS
+.B coop mcp
+serves tools to a client of the Model Context Protocol on standard input and output:
+.BR bash ", " exec ", " read_file ", " write_file ", " edit_file ", " list_files ", " search_files ,
+.BR send_file " and " fetch_url .
+Commands run in the sandbox; file tools see what commands see. Secrets in arguments stop a call, in results they are
+replaced
+.RB ( "\-\-on\-leak redact" ", " block " or " terminate ).
+.B coop tool
+calls one from a shell. Without
+.BR \-\-as " and " \-\-channel
+the caller is the agent itself: trust full, always sandboxed. A user's trust decides which tools there are; the
+owner's run on the host.
 .SH VIEWS
 .TP
 .B minimal
