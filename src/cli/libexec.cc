@@ -18,6 +18,7 @@ Result<int> become(const std::string& program, const std::string& command, Argum
   std::vector<std::string> words{path, command};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execv(path.c_str(), pointers.data());

@@ -55,6 +55,7 @@ class SpawnAttributes {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
+  result.reserve(words.size() + 1);
   for (std::string& word : words) result.push_back(word.data());
   result.push_back(nullptr);
   return result;
@@ -64,6 +65,7 @@ std::vector<std::string> environment_of(const Command& command) {
   std::map<std::string, std::string> variables = host::read_environment();
   for (const auto& [name, value] : command.environment) variables[name] = value;
   std::vector<std::string> words;
+  words.reserve(variables.size());
   for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
   return words;
 }
