@@ -1,4 +1,4 @@
-// Compiles policies/leaks.txt for vectorscan, at build time: the program links its runtime only, and
+// Compiles policies/leaks.txt for vectorscan, at build time: nothing is compiled when it starts, and
 // a start compiles nothing.
 // usage: leakgen OUTPUT.inc leaks.txt
 #include <hs/hs.h>

@@ -105,6 +105,9 @@ struct Session::State {
     if (name == "list_files") return list_files(view, arguments);
     if (name == "search_files") return search_files(view, arguments);
     if (name == "send_file") return send_file(view, arguments);
+    // One policy for all tools: what a command may not reach, a tool does not fetch for it.
+    if (!on_host() && options.policy.network == NetworkMode::none)
+      return refusal("fetch_url: the policy gives this sandbox no network", "network = \"none\"");
     return fetch_url(arguments, system_resolver(), {});
   }
 
