@@ -12,6 +12,10 @@ if(TARGET coop_tools_program)
   install(TARGETS coop_tools_program RUNTIME DESTINATION libexec/coop)
 endif()
 
+if(TARGET coop_shared)
+  install(TARGETS coop_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 if(TARGET coop)
   install(TARGETS coop ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/coop DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -22,6 +22,7 @@ struct Error {
   std::string subject{};               // the path or text it was done to
   std::vector<std::string> context{};  // outermost first
   std::string hint{};                  // what to do about it, one line
+  std::string rule{};                  // by which something was refused, where it was one
 
   bool operator==(const Error&) const = default;
 };

@@ -123,14 +123,6 @@ class Sandbox {
 // What this machine can do. Tries things; takes some milliseconds.
 Result<HostFacts> probe();
 
-// Runs to the end and captures both streams. The policy's timeout applies unless one is given.
-Result<ExecOutput> exec(const Policy& policy, const Command& command,
-                        std::optional<std::chrono::milliseconds> timeout = std::nullopt);
-Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
-                        std::optional<std::chrono::milliseconds> timeout = std::nullopt);
-
-Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio);
-
 // To follow a command while it runs, and to end it early.
 enum class Stream : std::uint8_t { output, error };
 struct ExecHooks {
@@ -138,6 +130,16 @@ struct ExecHooks {
   std::function<void(Stream, std::string_view)> arrived{};
   int cancel_fd = -1;  // when this becomes readable, everything inside is killed
 };
+
+// Runs to the end and captures both streams. The policy's timeout applies unless one is given.
+Result<ExecOutput> exec(const Policy& policy, const Command& command,
+                        std::optional<std::chrono::milliseconds> timeout = std::nullopt,
+                        const ExecHooks& hooks = {});
+Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
+                        std::optional<std::chrono::milliseconds> timeout = std::nullopt,
+                        const ExecHooks& hooks = {});
+
+Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio);
 
 // Keeps `size` sandboxes of one policy prepared: every step but exec is done. Each serves one
 // command and is replaced in the background. Must not be destroyed while a thread is in it, and is of no

@@ -25,6 +25,13 @@ std::unexpected<Error> invalid(std::string_view operation, std::string_view subj
                                std::string(hint)});
 }
 
+std::unexpected<Error> denied(std::string_view operation, std::string_view subject,
+                              std::string_view rule, std::string_view grant) {
+  std::unexpected<Error> error = invalid(operation, subject, grant);
+  error.error().rule = rule;
+  return error;
+}
+
 std::unexpected<Error> unsupported(std::string_view operation, std::string_view subject,
                                    std::string_view hint) {
   return std::unexpected(Error{Error::Kind::unsupported,

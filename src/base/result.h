@@ -16,6 +16,9 @@ std::unexpected<Error> system_error_of(int errno_value, std::string_view operati
                                        std::string_view subject = {});
 std::unexpected<Error> invalid(std::string_view operation, std::string_view subject,
                                std::string_view hint = {});
+// Refused by a rule; `grant` is the smallest that would allow it, and becomes the hint.
+std::unexpected<Error> denied(std::string_view operation, std::string_view subject,
+                              std::string_view rule, std::string_view grant = {});
 std::unexpected<Error> unsupported(std::string_view operation, std::string_view subject,
                                    std::string_view hint = {});
 

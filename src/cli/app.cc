@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <sstream>
 
 #include "cli/command.h"
 #include "cli/libexec.h"
@@ -74,6 +75,13 @@ void print_error(const Error& error) {
   std::string text = "coop: " + to_text(error) + "\n";
   if (!error.hint.empty()) text += "hint: " + error.hint + "\n";
   [[maybe_unused]] const Result<void> ignored = write_all(STDERR_FILENO, text, "standard error");
+}
+
+void print_note(const std::string& text) {
+  std::istringstream lines(text);
+  std::string shown;
+  for (std::string line; std::getline(lines, line);) shown += "coop: " + line + "\n";
+  [[maybe_unused]] const Result<void> ignored = write_all(STDERR_FILENO, shown, "standard error");
 }
 
 int main_with(Arguments arguments) {

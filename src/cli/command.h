@@ -30,6 +30,8 @@ void print(const std::string& text);
 // For output a program reads: an error when it could not be written.
 Result<void> print_all(const std::string& text);
 void print_error(const Error& error);
+// "coop: …" on standard error, a line each.
+void print_note(const std::string& text);
 // "coop: …" on standard error.
 void say(const std::string& text);
 

@@ -55,15 +55,24 @@ void protect(Policy& policy, const HostFacts& facts, const Path& file) {
                                     .reason = "it rules this sandbox"});
 }
 
+Path workspace_of(const policy::Settings& settings) {
+  const auto found = settings.find(policy::Key::workspace);
+  const std::string* text =
+      found == settings.end() ? nullptr : std::get_if<std::string>(&found->second.value);
+  return text == nullptr ? Path() : *text;
+}
+
 // The organisation's word on what is mandatory stands above that of the person at the keyboard, so no
 // file of theirs is left out, not even by a flag.
-Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const Path& workspace) {
+Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const Path& workspace,
+                               const policy::Settings& added) {
   const PolicySources sources = TRY(read_policy_sources(facts, workspace));
   TRY(check_sources(sources));
-  if (!sources.any() && !request.casting) return Policy{};
+  if (!sources.any() && !request.casting && added.empty()) return Policy{};
   std::vector<policy::Layer> layers = sources.layers();
   if (request.casting)
     for (policy::Layer& layer : request.casting->layers()) layers.push_back(std::move(layer));
+  if (!added.empty()) layers.push_back({policy::Scope::program, added});
   request.effective = policy::merge(layers, sources.approval);
   if (request.casting) policy::add_gateway_defaults(request.effective);
   Policy policy = TRY(policy::policy_from(request.effective, surroundings_of(facts, workspace)));
@@ -75,7 +84,7 @@ Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const P
 
 }  // namespace
 
-Result<Request> read_request(Arguments arguments, Purpose purpose) {
+Result<Request> read_request(Arguments arguments, Purpose purpose, const policy::Settings& added) {
   Request request{.options = TRY(parse(arguments))};
   if (request.options.help) return request;
   const HostFacts facts = TRY(surroundings());
@@ -85,9 +94,10 @@ Result<Request> read_request(Arguments arguments, Purpose purpose) {
   }
   Path wanted = request.options.policy.workspace;
   if (wanted.empty() && request.casting) wanted = request.casting->workspace();
+  if (wanted.empty()) wanted = workspace_of(added);
   const Path workspace = real_workspace(facts, wanted);
   if (request.casting) TRY(check_place(*request.casting, request.options.role, facts, workspace));
-  Policy base = TRY(policy_of_files(request, facts, workspace));
+  Policy base = TRY(policy_of_files(request, facts, workspace, added));
   base.workspace = wanted;
   const std::size_t rules = base.rules.size();
   request.options = TRY(parse(arguments, std::move(base)));

@@ -25,6 +25,8 @@ enum class Purpose : std::uint8_t { command, tools };
 // Flags are read twice: once to learn where to look for files, and then on top of what those say. Going
 // beyond the organisation's policy is an error; files that do are cut back, with a note.
 // With --help in it nothing but the options is filled.
-Result<Request> read_request(Arguments arguments, Purpose purpose = Purpose::command);
+// `added` is what a program that embeds us says besides, below the command line.
+Result<Request> read_request(Arguments arguments, Purpose purpose = Purpose::command,
+                             const policy::Settings& added = {});
 
 }  // namespace coop::cli

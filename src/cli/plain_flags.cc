@@ -55,6 +55,8 @@ Result<PlainFlags> parse_plain(std::string_view command, std::span<const std::st
     } else {
       return invalid(name, "needs a value: " + std::string(flag->value));
     }
+    const bool has_value = flag != nullptr && !flag->value.empty();
+    parsed.given.push_back({name, has_value ? std::optional(value) : std::nullopt});
     parsed.values[name] = std::move(value);
   }
   if (parsed.words.size() > words && !parsed.has("--help"))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ struct PlainFlag {
 struct PlainFlags {
   std::map<std::string, std::string, std::less<>> values{};
   std::vector<std::string> words{};
+  struct Given {
+    std::string name{};
+    std::optional<std::string> value{};
+  };
+  std::vector<Given> given{};  // as they came, repeated ones too
 
   bool has(std::string_view name) const { return values.contains(name); }
   std::string get(std::string_view name, std::string_view otherwise = {}) const {

@@ -15,9 +15,9 @@ namespace coop::policy {
 
 namespace {
 
-constexpr std::array kScopes{Scope::built_in,    Scope::organisation, Scope::user,
-                             Scope::project,     Scope::config,       Scope::override,
-                             Scope::command_line};
+constexpr std::array kScopes{Scope::built_in, Scope::organisation, Scope::user,
+                             Scope::project,  Scope::config,       Scope::override,
+                             Scope::program,  Scope::command_line};
 
 std::string_view reason_of(Scope scope) {
   switch (scope) {
@@ -27,6 +27,7 @@ std::string_view reason_of(Scope scope) {
     case Scope::project: return "the project's policy";
     case Scope::config: return "coop.toml";
     case Scope::override: return "an override in coop.toml";
+    case Scope::program: return "asked for by the program";
     case Scope::command_line: return "asked for on the command line";
   }
   return "?";

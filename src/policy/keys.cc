@@ -107,6 +107,7 @@ std::string_view to_text(Scope scope) {
     case Scope::project: return "project";
     case Scope::config: return "config";
     case Scope::override: return "override";
+    case Scope::program: return "program";
     case Scope::command_line: return "command line";
   }
   return "?";

@@ -24,6 +24,7 @@ enum class Scope : std::uint8_t {
   project,       // .coop/policy.toml in the workspace
   config,        // [sandbox] and [agents.sandbox] of coop.toml
   override,      // a user's or cron job's `sandbox = {…}` in coop.toml
+  program,       // the policy that a program passes to libcoop
   command_line,
 };
 std::string_view to_text(Scope scope);

@@ -105,4 +105,15 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
   return done;
 }
 
+Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
+                           std::optional<std::chrono::milliseconds> timeout,
+                           const ExecHooks& hooks) {
+  Watched watched{.fd = hooks.cancel_fd, .arrived = hooks.arrived};
+  watched.ready = [&] {
+    watched.fd = -1;
+    kill_all(state);
+  };
+  return capture(state, std::move(pipes), timeout, watched);
+}
+
 }  // namespace coop::run

@@ -43,5 +43,9 @@ struct Watched {
 Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
                            std::optional<std::chrono::milliseconds> timeout,
                            const Watched& extra = {});
+// With everything inside killed once the hooks' descriptor is readable.
+Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
+                           std::optional<std::chrono::milliseconds> timeout,
+                           const ExecHooks& hooks);
 
 }  // namespace coop::run

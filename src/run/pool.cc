@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -120,17 +121,27 @@ struct Pool::State {
     changed.notify_one();
   }
 
+  // A prepared sandbox may have waited for hours. What patterns match by now is looked up again: a file
+  // that somebody has put there since is to be hidden too.
+  bool is_current(const Sandbox::State& prepared) const {
+    if (std::ranges::none_of(policy.rules, &PathRule::pattern)) return true;
+    const Result<run::Draft> now = run::begin_prepare(policy);
+    return now && now->policy.rules == prepared.prepared.policy.rules;
+  }
+
   // Does not call for a new one: making it would take the command's time. Whoever took it does so
   // when the command is over or has lasted.
   Result<std::unique_ptr<Sandbox::State>> take() {
+    std::unique_ptr<Sandbox::State> state;
     {
       const std::lock_guard lock(mutex);
       if (!ready.empty()) {
-        auto state = std::move(ready.front());
+        state = std::move(ready.front());
         ready.pop_front();
-        return state;
       }
     }
+    if (state && is_current(*state)) return state;
+    if (state) retire(Sandbox(std::move(state)));
     return make();
   }
 };
@@ -181,14 +192,9 @@ Result<ExecOutput> Pool::exec(const Command& command,
                              return Result<void>{};
                            }};
   const Result<void> handed = run::hand_over(*sandbox.state_, command, pipes.stdio());
-  run::Watched watched{.fd = hooks.cancel_fd, .arrived = hooks.arrived};
-  watched.ready = [&] {
-    watched.fd = -1;
-    run::kill_all(*sandbox.state_);
-  };
-  Result<ExecOutput> output =
-      handed ? run::capture(*sandbox.state_, std::move(pipes), timeout, watched)
-             : Result<ExecOutput>(std::unexpected(handed.error()));
+  Result<ExecOutput> output = handed
+                                  ? run::capture(*sandbox.state_, std::move(pipes), timeout, hooks)
+                                  : Result<ExecOutput>(std::unexpected(handed.error()));
   state_->retire(std::move(sandbox));
   state_->call_for_more({});
   return output;

@@ -88,7 +88,7 @@ Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio&
 }
 
 Result<ExecOutput> exec(const Policy& policy, const Command& command,
-                        std::optional<std::chrono::milliseconds> timeout) {
+                        std::optional<std::chrono::milliseconds> timeout, const ExecHooks& hooks) {
   TRY(run::check_command(command, policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(run::start(policy, &command,
@@ -97,12 +97,13 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
                                .timeout = timeout ? timeout : policy.limits.timeout}));
   Sandbox::State& running = *state;
   const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
-  return run::capture(running, std::move(pipes), timeout);
+  return run::capture(running, std::move(pipes), timeout, hooks);
 }
 
 Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
-                        std::optional<std::chrono::milliseconds> timeout) {
-  return exec(policy, Command{.arguments = {"/bin/sh", "-c", std::string(shell_command)}}, timeout);
+                        std::optional<std::chrono::milliseconds> timeout, const ExecHooks& hooks) {
+  return exec(policy, Command{.arguments = {"/bin/sh", "-c", std::string(shell_command)}}, timeout,
+              hooks);
 }
 
 }  // namespace coop

@@ -72,15 +72,17 @@ Result<Location> locate(const Plan& plan, const Path& workspace, std::string_vie
 
   const std::optional<Shown> shown = shown_at(plan, inside);
   if (!shown && !path.starts_with('/'))
-    return invalid(
+    return denied(
         operation,
-        in_quotes(path) + " leads out of the workspace, to what is not in the sandbox's view");
-  if (!shown) return invalid(operation, in_quotes(path) + " is not in the sandbox's view");
+        in_quotes(path) + " leads out of the workspace, to what is not in the sandbox's view",
+        "view");
+  if (!shown) return denied(operation, in_quotes(path) + " is not in the sandbox's view", "view");
   if (shown->made != nullptr)
-    return invalid(operation,
-                   in_quotes(path) +
-                       " is not in the sandbox's view outside of a command: what is there (" +
-                       printable(shown->made->origin) + ") exists only while one runs");
+    return denied(operation,
+                  in_quotes(path) +
+                      " is not in the sandbox's view outside of a command: what is there (" +
+                      printable(shown->made->origin) + ") exists only while one runs",
+                  "view");
   if (shown->kind != PathKind::directory) {
     if (inside != shown->target) return system_error_of(ENOTDIR, operation, printable(path));
     return Location{parent_of(shown->source), Path(name_of(shown->source)), inside};

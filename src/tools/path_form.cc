@@ -36,6 +36,10 @@ bool has_long_name(std::string_view path) {
   return false;
 }
 
+std::unexpected<Error> refused(std::string_view operation, const std::string& why) {
+  return denied(operation, why, "form of paths");
+}
+
 bool hopes_for_shell(std::string_view path) {
   const auto begins = [&](std::string_view word) {
     return path == word || path.starts_with(std::string(word) + "/");
@@ -54,15 +58,15 @@ Result<void> check_form(std::string_view operation, std::string_view path) {
   if (path.empty())
     return invalid(operation, "the path is empty", "name a file; \".\" is the workspace");
   if (path.size() > kLongestPath)
-    return invalid(operation, in_quotes(path) + " is too long for a path (at most 4095 bytes)");
+    return refused(operation, in_quotes(path) + " is too long for a path (at most 4095 bytes)");
   if (has_long_name(path))
-    return invalid(operation, in_quotes(path) + " has a name of over 255 bytes in it");
+    return refused(operation, in_quotes(path) + " has a name of over 255 bytes in it");
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::ranges::any_of(path, is_control))
-    return invalid(operation, in_quotes(path) + " has a control character in it");
-  if (!is_utf8(path)) return invalid(operation, in_quotes(path) + " is not UTF-8");
+    return refused(operation, in_quotes(path) + " has a control character in it");
+  if (!is_utf8(path)) return refused(operation, in_quotes(path) + " is not UTF-8");
   if (has_invisible(path))
-    return invalid(
+    return refused(
         operation,
         in_quotes(path) + " has an invisible character in it: it is not what it looks like");
   if (hopes_for_shell(path))

@@ -1,6 +1,7 @@
 #include "tools/session.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -8,6 +9,7 @@
 #include "base/redact.h"
 #include "host/environment.h"
 #include "tools/arguments.h"
+#include "tools/current_view.h"
 #include "tools/fetch_tool.h"
 #include "tools/file_tools.h"
 #include "tools/host_exec.h"
@@ -38,20 +40,55 @@ std::string names_of(const std::vector<Leak>& leaks) {
   return text;
 }
 
+// Every string in it as it is meant, names too: quoting for JSON would hide a value that has a quote in it.
+void gather(const Json& value, std::string& texts) {
+  if (value.is_string()) texts += value.get_ref<const std::string&>() + "\n\n";
+  if (!value.is_structured()) return;
+  for (const auto& [key, item] : value.items()) {
+    if (value.is_object()) texts += key + "\n\n";
+    gather(item, texts);
+  }
+}
+
+Isolation isolation_of(const SessionOptions& options) {
+  if (!options.sandbox_enabled) return Isolation::disabled;
+  return policy::is_sandboxed(options.trust) ? Isolation::sandbox : Isolation::bypass;
+}
+
+Result<FileView> view_of(const SessionOptions& options) {
+  return isolation_of(options) == Isolation::sandbox ? FileView::of_sandbox(options.policy)
+                                                     : FileView::of_host(options.policy.workspace);
+}
+
 }  // namespace
+
+std::string_view to_text(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::sandbox: return "sandbox";
+    case Isolation::bypass: return "bypass";
+    case Isolation::disabled: return "disabled";
+  }
+  return "sandbox";
+}
 
 struct Session::State {
   SessionOptions options;
-  FileView view;
+  CurrentView current;
+  Path workspace;
+  Path workspace_inside;
   LeakScanner scanner;
   std::mutex making{};
   std::optional<Pool> pool{};
   std::atomic<bool> terminated = false;
 
-  State(SessionOptions chosen, FileView seen, LeakScanner leaks)
-      : options(std::move(chosen)), view(std::move(seen)), scanner(std::move(leaks)) {}
+  State(SessionOptions chosen, const FileView& seen, LeakScanner leaks)
+      : options(std::move(chosen)),
+        current([this] { return view_of(options); }, seen),
+        workspace(seen.workspace()),
+        workspace_inside(seen.workspace_inside()),
+        scanner(std::move(leaks)) {}
 
-  bool on_host() const { return !options.sandbox_enabled || !policy::is_sandboxed(options.trust); }
+  bool on_host() const { return isolation_of(options) != Isolation::sandbox; }
 
   void log(LogLevel level, std::string_view span, std::string_view message,
            std::initializer_list<LogField> fields) const {
@@ -81,16 +118,18 @@ struct Session::State {
       if (on_host())
         return exec_on_host(command, options.policy.workspace, timeout, kOutputLimit, hooks);
       Pool* const ready = TRY(warm_pool());
-      return ready->exec(command, timeout, hooks);
+      Result<ExecOutput> output = ready->exec(command, timeout, hooks);
+      current.outdate();  // what the command made may have to be hidden or guarded
+      return output;
     };
   }
 
-  ShellPlace place() const {
+  ShellPlace place() {
     const bool outside = on_host();
     const auto variables = host::read_environment();
     const auto path = variables.find("PATH");
-    return {.view = view,
-            .workspace = outside ? view.workspace() : view.workspace_inside(),
+    return {.view = [this] { return current.get(); },
+            .workspace = outside ? workspace : workspace_inside,
             .path = outside && path != variables.end()
                         ? path->second
                         : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
@@ -99,13 +138,20 @@ struct Session::State {
   ToolOutput dispatch(std::string_view name, const Json& arguments, const ExecHooks& hooks) {
     if (name == "bash") return bash(place(), runner(hooks), arguments);
     if (name == "exec") return exec(place(), runner(hooks), arguments);
+    if (name == "fetch_url") return fetch(arguments);
+    const Result<FileView> seen = current.get();
+    if (!seen) return refusal(seen.error());
+    const FileView& view = *seen;
     if (name == "read_file") return read_file(view, arguments);
     if (name == "write_file") return write_file(view, arguments);
     if (name == "edit_file") return edit_file(view, arguments);
     if (name == "list_files") return list_files(view, arguments);
     if (name == "search_files") return search_files(view, arguments);
-    if (name == "send_file") return send_file(view, arguments);
-    // One policy for all tools: what a command may not reach, a tool does not fetch for it.
+    return send_file(view, arguments);
+  }
+
+  // One policy for all tools: what a command may not reach, a tool does not fetch for it.
+  ToolOutput fetch(const Json& arguments) const {
     if (!on_host() && options.policy.network == NetworkMode::none)
       return refusal("fetch_url: the policy gives this sandbox no network", "network = \"none\"");
     return fetch_url(arguments, system_resolver(), {});
@@ -113,8 +159,9 @@ struct Session::State {
 
   // A call that carries a secret out is not made at all.
   std::optional<ToolOutput> refuse_leaks(std::string_view name, const Json& arguments) {
-    const std::vector<Leak> leaks =
-        scanner.find(arguments.dump(-1, ' ', false, Json::error_handler_t::replace));
+    std::string texts;
+    gather(arguments, texts);
+    const std::vector<Leak> leaks = scanner.find(texts);
     if (leaks.empty()) return std::nullopt;
     log(LogLevel::warn, kSpan, "a call carried a secret and was not made",
         {{"tool", std::string(name)}, {"secret", names_of(leaks)}});
@@ -165,17 +212,15 @@ Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
   options.policy.limits.output_limit = kOutputLimit;
-  const bool on_host = !options.sandbox_enabled || !policy::is_sandboxed(options.trust);
-  Result<FileView> view =
-      on_host ? FileView::of_host(options.policy.workspace) : FileView::of_sandbox(options.policy);
-  if (!view) return std::unexpected(std::move(view).error());
+  const FileView view = TRY(view_of(options));
   LeakScanner scanner = TRY(LeakScanner::create(known_secrets()));
-  auto state = std::make_unique<State>(std::move(options), std::move(*view), std::move(scanner));
-  if (on_host)
-    state->log(LogLevel::info, kSpan,
+  auto state = std::make_unique<State>(std::move(options), view, std::move(scanner));
+  if (state->on_host())
+    state->log(LogLevel::warn, kSpan,
                state->options.sandbox_enabled ? "the owner bypasses the sandbox"
                                               : "the sandbox is disabled by the configuration",
-               {{"user", state->options.user}});
+               {{"user", state->options.user},
+                {"isolation", std::string(to_text(isolation_of(state->options)))}});
   return std::make_unique<Session>(std::move(state));
 }
 
@@ -186,10 +231,28 @@ std::vector<const ToolInfo*> Session::tools() const {
   return allowed;
 }
 
-bool Session::sandboxed() const { return !state_->on_host(); }
+Isolation Session::isolation() const { return isolation_of(state_->options); }
 policy::TrustLevel Session::trust() const { return state_->options.trust; }
 const Path& Session::workspace() const {
-  return state_->on_host() ? state_->view.workspace() : state_->view.workspace_inside();
+  return state_->on_host() ? state_->workspace : state_->workspace_inside;
+}
+
+std::string Session::instructions() const {
+  const std::string start = "Tools work in the workspace " + printable(workspace()) + ". ";
+  switch (isolation()) {
+    case Isolation::disabled:
+      return start +
+             "The sandbox is DISABLED by the configuration: commands run on the host itself.";
+    case Isolation::bypass:
+      return start + "Commands run on the host itself, without a sandbox: the caller is its owner.";
+    case Isolation::sandbox: break;
+  }
+  const bool network = state_->options.policy.network != NetworkMode::none;
+  return start + "Commands run in a sandbox: " +
+         (network ? "the network is as the policy says" : "there is no network") +
+         ", and nothing outside the workspace can be changed. What is refused comes with the rule "
+         "and with "
+         "what the owner could allow.";
 }
 bool Session::terminated() const { return state_->terminated; }
 
@@ -211,15 +274,21 @@ ToolOutput Session::call(std::string_view name, const Json& arguments, const Cal
   if (const Result<void> checked = check_arguments(arguments, schema); !checked)
     return refusal(checked.error());
   if (std::optional<ToolOutput> refused = state_->refuse_leaks(name, arguments)) return *refused;
-  LeakStream live(state_->scanner);
-  const ExecHooks exec_hooks{.arrived =
-                                 [&](Stream, std::string_view piece) {
-                                   if (!hooks.progress) return;
-                                   const std::string clean = live.feed(piece);
-                                   if (!clean.empty()) hooks.progress(clean);
-                                 },
-                             .cancel_fd = hooks.cancel_fd};
-  return state_->guard(state_->dispatch(name, arguments, exec_hooks));
+  state_->log(LogLevel::info, kSpan, "calling a tool",
+              {{"tool", std::string(name)},
+               {"user", state_->options.user},
+               {"trust", std::string(to_text(state_->options.trust))},
+               {"isolation", std::string(to_text(isolation()))}});
+  std::array<LeakStream, 2> live{LeakStream(state_->scanner), LeakStream(state_->scanner)};
+  const auto arrived = [&](Stream stream, std::string_view piece) {
+    if (!hooks.progress) return;
+    const std::string clean = live[stream == Stream::output ? 0 : 1].feed(piece);
+    if (!clean.empty()) hooks.progress(clean);
+  };
+  ToolOutput output = state_->guard(state_->dispatch(
+      name, arguments, ExecHooks{.arrived = arrived, .cancel_fd = hooks.cancel_fd}));
+  if (state_->on_host()) output.structured["isolation"] = to_text(isolation());
+  return output;
 }
 
 }  // namespace coop::tools

@@ -18,6 +18,14 @@ namespace coop::tools {
 
 enum class OnLeak : std::uint8_t { redact, block, terminate };
 
+// Where commands run.
+enum class Isolation : std::uint8_t {
+  sandbox,
+  bypass,    // the owner's own
+  disabled,  // a configuration says so in writing
+};
+std::string_view to_text(Isolation isolation);
+
 struct SessionOptions {
   policy::TrustLevel trust = policy::TrustLevel::full;
   std::string user{};  // for records; empty: the agent itself
@@ -52,10 +60,13 @@ class Session {
 
   // Those this trust may use.
   std::vector<const ToolInfo*> tools() const;
-  bool sandboxed() const;
+  Isolation isolation() const;
+  bool sandboxed() const { return isolation() == Isolation::sandbox; }
   policy::TrustLevel trust() const;
   const Path& workspace() const;  // as its tools name it
-  bool terminated() const;        // a leak under OnLeak::terminate: nothing is called any more
+  // For the model: where it is, and what holds there.
+  std::string instructions() const;
+  bool terminated() const;  // a leak under OnLeak::terminate: nothing is called any more
 
   // Never an error: what went wrong is in the answer. Many threads may call at once.
   ToolOutput call(std::string_view name, const Json& arguments, const CallHooks& hooks = {});

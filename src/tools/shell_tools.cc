@@ -67,16 +67,17 @@ Result<Path> directory_of(const ShellPlace& place, const Json& arguments) {
   const auto found = arguments.find("directory");
   if (found == arguments.end()) return place.workspace;
   const std::string wanted = found->get<std::string>();
+  const FileView view = TRY(place.view());
   const OpenedFile opened =
-      TRY(with_context("working directory", place.view.open(wanted.empty() ? "." : wanted)));
+      TRY(with_context("working directory", view.open(wanted.empty() ? "." : wanted)));
   if (!S_ISDIR(opened.status.st_mode))
     return invalid("working directory", "\"" + printable(wanted) + "\" is not a directory");
-  if (!is_within(opened.host, place.view.workspace()))
+  if (!is_within(opened.host, view.workspace()))
     return invalid(
         "working directory",
         "\"" + printable(wanted) + "\" is outside the workspace " + printable(place.workspace),
         "name a directory in the workspace, relative to it");
-  return join(place.workspace, relative_to(opened.host, place.view.workspace()));
+  return join(place.workspace, relative_to(opened.host, view.workspace()));
 }
 
 std::chrono::milliseconds timeout_of(const Json& arguments) {

@@ -17,9 +17,9 @@ using Runner =
     std::function<Result<ExecOutput>(const Command& command, std::chrono::milliseconds timeout)>;
 
 struct ShellPlace {
-  const FileView& view;
-  Path workspace{};    // as commands know it
-  std::string path{};  // their PATH, without tools/bin
+  std::function<Result<FileView>()> view{};  // asked only where a directory is named
+  Path workspace{};                          // as commands know it
+  std::string path{};                        // their PATH, without tools/bin
 };
 
 // {command, timeout?: seconds, directory?}

@@ -4,13 +4,16 @@ namespace coop::tools {
 
 namespace {
 
-ToolOutput failure(std::string_view outcome, std::string text, std::string_view rule,
-                   std::string_view grant) {
+ToolOutput failure(std::string_view outcome, std::string text) {
   ToolOutput output{.text = std::move(text), .failed = true};
   output.structured["outcome"] = outcome;
-  if (!rule.empty()) output.structured["rule"] = rule;
-  if (!grant.empty()) output.structured["grant"] = grant;
   return output;
+}
+
+// The same words as for what a command was denied.
+void add_denial(ToolOutput& output, std::string_view what, std::string_view rule,
+                std::string_view grant) {
+  output.structured["denials"] = Json::array({{{"what", what}, {"rule", rule}, {"grant", grant}}});
 }
 
 }  // namespace
@@ -19,7 +22,10 @@ ToolOutput refusal(std::string_view text, std::string_view rule, std::string_vie
   std::string whole(text);
   if (!rule.empty()) whole += " (rule: " + std::string(rule) + ")";
   if (!grant.empty()) whole += "\nto allow it: " + std::string(grant);
-  return failure("refused", std::move(whole), rule, grant);
+  ToolOutput output = failure("refused", std::move(whole));
+  output.structured["reason"] = text;
+  if (!rule.empty()) add_denial(output, text, rule, grant);
+  return output;
 }
 
 ToolOutput refusal(const Error& error) {
@@ -29,9 +35,10 @@ ToolOutput refusal(const Error& error) {
   std::string text = to_text(error);
   if (grant) text += "\nto allow it: " + error.hint;
   if (!grant && !error.hint.empty()) text += "\n" + error.hint;
-  ToolOutput output = failure(refused ? "refused" : "failed", std::move(text), {},
-                              grant ? std::string_view(error.hint) : std::string_view());
+  ToolOutput output = failure(refused ? "refused" : "failed", std::move(text));
   output.structured["reason"] = to_text(error);
+  if (!error.rule.empty())
+    add_denial(output, to_text(error), error.rule, grant ? error.hint : std::string());
   return output;
 }
 

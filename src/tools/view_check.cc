@@ -24,7 +24,8 @@ std::unexpected<Error> not_shown(const Request& request, const plan::Explanation
           ? " is hidden" + by_rule(found.origin, found.reason)
           : " is not in the sandbox's view" +
                 (found.origin.empty() ? "" : " (" + printable(found.origin) + ")");
-  return invalid(request.operation, in_quotes(request.path) + what, found.grant);
+  return denied(request.operation, in_quotes(request.path) + what,
+                found.origin.empty() ? "view" : found.origin, found.grant);
 }
 
 bool is_shown(plan::Reach reach) {
@@ -39,10 +40,10 @@ Result<void> check_guards(const FileView::State& view, const Request& request, c
     if (!is_within(host, root)) continue;
     const std::optional<std::string> guard = guard_of(root, host, guards.names);
     if (guard)
-      return invalid(
+      return denied(
           request.operation,
           in_quotes(request.path) + " is read-only" + by_rule("guard " + *guard, reason_of(*guard)),
-          "--allow-guarded " + *guard);
+          "guard " + *guard, "--allow-guarded " + *guard);
   }
   return {};
 }
@@ -58,9 +59,10 @@ Result<void> check_readable(const FileView::State& view, const Request& request,
 
 Result<void> check_name(const FileView::State& view, const Request& request, const Path& host) {
   if (is_within(host, view.workspace()) && is_identity_file(host))
-    return invalid(request.operation,
-                   in_quotes(request.path) +
-                       " is read-only by identity file: who the agent is, is not its own to write");
+    return denied(request.operation,
+                  in_quotes(request.path) +
+                      " is read-only by identity file: who the agent is, is not its own to write",
+                  "identity file");
   return view.walls == Walls::none ? Result<void>() : check_guards(view, request, host);
 }
 
@@ -73,9 +75,9 @@ Result<void> check_writable(const FileView::State& view, const Request& request,
   std::string_view reason = found.reason;
   if (found.reach == plan::Reach::scratch)
     reason = "the private layer exists only while a command runs";
-  return invalid(request.operation,
-                 in_quotes(request.path) + " is read-only" + by_rule(found.origin, reason),
-                 found.grant);
+  return denied(request.operation,
+                in_quotes(request.path) + " is read-only" + by_rule(found.origin, reason),
+                found.origin, found.grant);
 }
 
 }  // namespace coop::tools

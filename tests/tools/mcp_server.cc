@@ -15,11 +15,11 @@ using coop::tests::Workspace;
 class Client {
  public:
   explicit Client(const Workspace& workspace, policy::TrustLevel trust = policy::TrustLevel::full)
-      : session_(open(workspace, trust)), server_(*session_, workspace.path(), "0.1.0") {}
+      : session_(open(workspace, trust)), server_(*session_, "0.1.0") {}
 
   void send(const Json& message) { send_text(message.dump()); }
   void send_text(const std::string& text) {
-    server_.receive(text, [this](const Json& answer) {
+    server_.receive_text(text, [this](const Json& answer) {
       const std::lock_guard lock(mutex_);
       messages_.push_back(answer);
       changed_.notify_all();
@@ -37,7 +37,7 @@ class Client {
     Json found;
     changed_.wait_for(lock, std::chrono::seconds(30), [&] {
       for (const Json& message : messages_)
-        if (message.contains("id") && message["id"] == id) found = message;
+        if (message.is_object() && message.contains("id") && message["id"] == id) found = message;
       return !found.is_null();
     });
     return found;
@@ -137,6 +137,78 @@ KERNEL_TEST(McpServer, ACancelledCallIsKilledAndNotAnswered) {
   EXPECT_TRUE(coop::tests::all_gone(marker));
   client.stop();
   EXPECT_TRUE(client.last().is_null()) << client.last();
+}
+
+// What the stateless revision wants with every request.
+Json stateless(Json params = Json::object(), const std::string& version = "2026-07-28") {
+  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", version},
+                     {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+  return params;
+}
+
+KERNEL_TEST(McpServer, TheStatelessRevisionNeedsNoGreeting) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json found = client.ask("server/discover", stateless())["result"];
+  EXPECT_EQ(found["supportedVersions"], Json::array({"2026-07-28"}));
+  EXPECT_EQ(found["resultType"], "complete");
+  const Json tools = client.ask("tools/list", stateless())["result"];
+  EXPECT_EQ(tools["tools"].size(), tool_table().size());
+  EXPECT_EQ(tools["ttlMs"], 0);
+  EXPECT_EQ(tools["cacheScope"], "private");
+  const Json called = client.ask(
+      "tools/call", stateless({{"name", "bash"}, {"arguments", {{"command", "echo hello"}}}}));
+  EXPECT_EQ(called["result"]["content"][0]["text"], "hello\n");
+  EXPECT_EQ(called["result"]["resultType"], "complete");
+}
+
+KERNEL_TEST(McpServer, EachEraHasItsOwnMethodsAndVersions) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json unknown = client.ask("tools/list", stateless(Json::object(), "2099-01-01"));
+  EXPECT_EQ(unknown["error"]["code"], -32022);
+  EXPECT_EQ(unknown["error"]["data"]["supported"], Json::array({"2026-07-28"}));
+  EXPECT_EQ(unknown["error"]["data"]["requested"], "2099-01-01");
+  EXPECT_EQ(client.ask("initialize", stateless())["error"]["code"], -32601);
+  EXPECT_EQ(client.ask("ping", stateless())["error"]["code"], -32601);
+  EXPECT_EQ(client.ask("server/discover")["error"]["code"], -32601);
+  // The old greeting never answers with a revision that has none.
+  EXPECT_EQ(
+      client.ask("initialize", {{"protocolVersion", "2026-07-28"}})["result"]["protocolVersion"],
+      "2025-11-25");
+}
+
+KERNEL_TEST(McpServer, ACallCancelledBeforeItsTurnIsNotMade) {
+  const Workspace workspace;
+  Client client(workspace);
+  const auto call = [](const Json& id, const std::string& name, const Json& arguments) {
+    return Json{{"jsonrpc", "2.0"},
+                {"id", id},
+                {"method", "tools/call"},
+                {"params", {{"name", name}, {"arguments", arguments}}}};
+  };
+  for (int number = 0; number < 64; ++number)
+    client.send(call("busy" + std::to_string(number), "bash", {{"command", "sleep 2"}}));
+  client.send(call("late", "write_file", {{"path", "written"}, {"content", "x"}}));
+  client.send({{"jsonrpc", "2.0"},
+               {"method", "notifications/cancelled"},
+               {"params", {{"requestId", "late"}}}});
+  EXPECT_EQ(client.ask("ping")["result"], Json::object());  // nobody waits for the calls
+  for (int number = 0; number < 64; ++number) client.answer_to("busy" + std::to_string(number));
+  client.stop();
+  EXPECT_FALSE(coop::tests::exists(workspace / "written"));
+}
+
+KERNEL_TEST(McpServer, AnIdMayNotBeUsedTwiceAtOnce) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json call{{"jsonrpc", "2.0"},
+                  {"id", 7},
+                  {"method", "tools/call"},
+                  {"params", {{"name", "bash"}, {"arguments", {{"command", "sleep 0.5"}}}}}};
+  client.send(call);
+  client.send(call);
+  EXPECT_EQ(client.last()["error"]["code"], -32600);
 }
 
 KERNEL_TEST(McpServer, WhatIsNoMessageGetsTheProtocolsError) {

@@ -195,7 +195,7 @@ TEST(FileAttackTest, GuardedNamesAreNotWrittenEvenWhereThereIsNoneYet) {
     const ToolOutput output = write_file(*view, {{"path", path}, {"content", "x"}});
     EXPECT_TRUE(output.failed) << path;
     EXPECT_THAT(output.text, HasSubstr("is read-only by guard " + guard + ":")) << path;
-    EXPECT_EQ(output.structured.value("grant", ""), "--allow-guarded " + guard) << path;
+    EXPECT_EQ(output.structured["denials"][0]["grant"], "--allow-guarded " + guard) << path;
   }
   for (const char* const fine : {".github/x.yml", "hooks/x", "sub/config", ".gitignore",
                                  ".claude/x", ".git/description", "vscode/x", "other/HEAD"})

@@ -68,7 +68,8 @@ TEST(FileViewTest, ARefusalNamesTheRuleAndTheGrant) {
             (Error{.kind = Error::Kind::invalid,
                    .operation = "open",
                    .subject = "\"hidden\" is hidden by policy.toml:3: a test says so",
-                   .hint = "--ro " + tree.ws() + "/hidden"}));
+                   .hint = "--ro " + tree.ws() + "/hidden",
+                   .rule = "policy.toml:3"}));
   const Result<WritePlace> readonly = view->place("readonly/file");
   ASSERT_FALSE(readonly.has_value());
   EXPECT_EQ(readonly.error().hint, "--rw " + tree.ws() + "/readonly/file");

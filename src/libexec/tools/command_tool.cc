@@ -18,6 +18,7 @@ agent itself: trust full, always in the sandbox.
   --on-leak WHAT      a secret in a result: redact (default), block or terminate
   --json              the whole result as JSON
   --verbose, -v       log on standard error; --log-format text|json
+  --rw PATH, --memory SIZE, …  what the sandbox is like: see `coop run --help`
 
 examples:
   coop tool bash '{"command": "make test"}'
@@ -41,7 +42,7 @@ std::string list_text(const tools::Session& session) {
 }  // namespace
 
 Result<int> command_tool(cli::Arguments arguments) {
-  std::vector<cli::PlainFlag> known(session_flags().begin(), session_flags().end());
+  std::vector<cli::PlainFlag> known = session_flags();
   known.insert(known.end(), kOwnFlags.begin(), kOwnFlags.end());
   const cli::PlainFlags flags = TRY(cli::parse_plain("tool", arguments, known, 2));
   if (flags.has("--help")) {

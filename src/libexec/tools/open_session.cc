@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
-#include "cli/options_policy.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "embed/open_session.h"
 #include "run/prepare.h"
 
 namespace coop::libexec {
@@ -13,81 +16,60 @@ namespace {
 
 using cli::PlainFlag;
 
-constexpr std::array kFlags{PlainFlag{"--config", "FILE"},
-                            PlainFlag{"--agent", "ID"},
-                            PlainFlag{"--as", "USER"},
-                            PlainFlag{"--channel", "SENDER"},
-                            PlainFlag{"--group"},
-                            PlainFlag{"--workspace", "DIR"},
-                            PlainFlag{"-w", "DIR"},
-                            PlainFlag{"--on-leak", "WHAT"},
-                            PlainFlag{"-v"},
-                            PlainFlag{"--verbose"},
-                            PlainFlag{"--log-format", "FORMAT"},
-                            PlainFlag{"--json"},
-                            PlainFlag{"--http", "ADDRESS"}};
+constexpr std::array kOwn{PlainFlag{"--on-leak", "WHAT"}, PlainFlag{"-v"}, PlainFlag{"--verbose"},
+                          PlainFlag{"--log-format", "FORMAT"}, PlainFlag{"--json"}};
 
-// The flags of `coop run` that mean the same.
-std::vector<std::string> as_run_flags(const cli::PlainFlags& flags) {
+// What `coop run` has for the terminal and its one command means nothing here: tools have their own.
+bool is_about_the_sandbox(const cli::Flag& flag) {
+  constexpr std::array<std::string_view, 3> kOfCommands{"--cron", "--timeout", "--output-limit"};
+  return flag.group != "Terminal and output" &&
+         std::ranges::find(kOfCommands, flag.name) == kOfCommands.end();
+}
+
+bool is_run_flag(std::string_view name) {
+  return std::ranges::any_of(cli::flags(), [&](const cli::Flag& flag) {
+    return is_about_the_sandbox(flag) && (flag.name == name || flag.alias == name);
+  });
+}
+
+std::vector<std::string> run_flags(const cli::PlainFlags& flags) {
   std::vector<std::string> words;
-  for (const char* name :
-       {"--config", "--agent", "--as", "--channel", "--workspace", "-w", "--log-format"})
-    if (flags.has(name)) words.insert(words.end(), {name, flags.get(name)});
-  if (flags.has("--group")) words.emplace_back("--group");
+  for (const auto& [name, value] : flags.given) {
+    if (!is_run_flag(name)) continue;
+    words.push_back(name);
+    if (value) words.push_back(*value);
+  }
   return words;
 }
 
 std::unique_ptr<Logger> logger_for(const cli::PlainFlags& flags) {
-  if (!flags.has("-v") && !flags.has("--verbose")) return nullptr;
+  const bool verbose = flags.has("-v") || flags.has("--verbose");
   const bool text = flags.has("--log-format") ? flags.get("--log-format") == "text"
                                               : ::isatty(STDERR_FILENO) == 1;
   auto log = std::make_unique<Logger>(STDERR_FILENO, text ? LogFormat::text : LogFormat::json,
-                                      LogLevel::debug);
+                                      verbose ? LogLevel::debug : LogLevel::warn);
   log->set_session(run::new_session());
   return log;
 }
 
-Result<tools::OnLeak> parse_on_leak(const std::string& word) {
-  if (word == "redact") return tools::OnLeak::redact;
-  if (word == "block") return tools::OnLeak::block;
-  if (word == "terminate") return tools::OnLeak::terminate;
-  return invalid("--on-leak", "\"" + word + "\" is not one of its words",
-                 "redact, block or terminate");
-}
-
-// For the agent itself the sandbox is off only where a file says so; for people of a coop.toml it is on
-// only where that says so.
-bool is_enabled(const cli::Request& request) {
-  const auto mode = request.effective.settings.find(policy::Key::mode);
-  const bool said = mode != request.effective.settings.end();
-  const bool enabled = said && mode->second.value == policy::Scalar(std::string("enabled"));
-  const bool person = request.casting && request.casting->someone;
-  return person ? enabled : !said || enabled;
-}
-
 }  // namespace
 
-std::span<const PlainFlag> session_flags() { return kFlags; }
+std::vector<PlainFlag> session_flags() {
+  std::vector<PlainFlag> known(kOwn.begin(), kOwn.end());
+  for (const cli::Flag& flag : cli::flags()) {
+    if (!is_about_the_sandbox(flag)) continue;
+    known.push_back({flag.name, flag.value});
+    if (!flag.alias.empty()) known.push_back({flag.alias, flag.value});
+  }
+  return known;
+}
 
 Result<Opened> open_session(const cli::PlainFlags& flags) {
-  const std::vector<std::string> words = as_run_flags(flags);
-  const cli::Request request = TRY(cli::read_request(words, cli::Purpose::tools));
-  Opened opened;
-  opened.log = logger_for(flags);
-  tools::SessionOptions options{
-      .policy = request.policy, .sandbox_enabled = is_enabled(request), .log = opened.log.get()};
-  options.on_leak = TRY(parse_on_leak(flags.get("--on-leak", "redact")));
-  if (request.casting && request.casting->someone) {
-    options.trust = request.casting->principal.trust;
-    if (request.casting->principal.user != nullptr)
-      options.user = request.casting->principal.user->name;
-  }
-  const HostFacts facts = TRY(cli::surroundings());
-  options.policy.workspace = cli::real_workspace(facts, request.policy.workspace);
-  if (options.policy.workspace.empty())
-    return invalid("--workspace", "\"" + request.policy.workspace + "\" does not exist");
-  opened.workspace = options.policy.workspace;
-  opened.session = TRY(tools::Session::open(std::move(options)));
+  Opened opened{.log = logger_for(flags)};
+  embed::SessionRequest request{.flags = run_flags(flags), .log = opened.log.get()};
+  request.on_leak =
+      TRY(with_context("--on-leak", embed::parse_on_leak(flags.get("--on-leak", "redact"))));
+  opened.session = TRY(embed::open_session(request));
   return opened;
 }
 

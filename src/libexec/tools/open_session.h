@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "cli/plain_flags.h"
@@ -11,16 +11,14 @@
 namespace coop::libexec {
 
 struct Opened {
-  std::unique_ptr<Logger> log{};  // null without -v
+  std::unique_ptr<Logger> log{};  // the session writes to it
   std::unique_ptr<tools::Session> session{};
-  Path workspace{};
 };
 
-// --config, --agent, --as, --channel, --group, --workspace, -v, --log-format
-std::span<const cli::PlainFlag> session_flags();
+// --on-leak, -v, --log-format, --json, and every flag of `coop run` that says what a sandbox is like.
+std::vector<cli::PlainFlag> session_flags();
 
-// Without --as and --channel the caller is the agent itself: trust full, always sandboxed. A client is not
-// the person at the terminal.
+// Says on standard error when tools will not run in a sandbox.
 Result<Opened> open_session(const cli::PlainFlags& flags);
 
 }  // namespace coop::libexec

@@ -51,6 +51,7 @@ Result<std::string> decoded(std::string_view text) {
 
 Json list_resources(Session& session) {
   Json resources = Json::array();
+  if (!policy::may_use(session.trust(), "list_files")) return {{"resources", resources}};
   const ToolOutput listed = session.call("list_files", Json::object());
   std::istringstream lines(listed.failed ? "" : listed.text);
   for (std::string line; std::getline(lines, line);) {
@@ -59,6 +60,16 @@ Json list_resources(Session& session) {
         {{"uri", std::string(kScheme) + encoded(join(session.workspace(), line))}, {"name", line}});
   }
   return {{"resources", resources}};
+}
+
+Json resource_templates(const Session& session) {
+  Json templates = Json::array();
+  if (policy::may_use(session.trust(), "read_file"))
+    templates.push_back(
+        {{"uriTemplate", std::string(kScheme) + encoded(session.workspace()) + "/{+path}"},
+         {"name", "workspace"},
+         {"description", "A file of the workspace, by its path in it."}});
+  return {{"resourceTemplates", templates}};
 }
 
 Result<Json> read_resource(Session& session, const std::string& uri) {

@@ -1,49 +1,27 @@
 #include "tools/mcp/server.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <poll.h>
 
 #include <algorithm>
-#include <array>
-#include <condition_variable>
-#include <map>
-#include <mutex>
-#include <thread>
+#include <utility>
 
 #include "base/path.h"
-#include "sys/fd.h"
+#include "tools/mcp/calls.h"
+#include "tools/mcp/protocol.h"
 #include "tools/mcp/resources.h"
 
 namespace coop::tools::mcp {
 
 namespace {
 
-// Newest first; a client that asks for another gets the newest.
-constexpr std::array<std::string_view, 4> kVersions{"2025-11-25", "2025-06-18", "2025-03-26",
-                                                    "2024-11-05"};
-constexpr std::size_t kMostCalls = 64;
-constexpr std::size_t kLargestMessage = 64 << 20;
-
-// Codes of JSON-RPC 2.0.
-constexpr int kParseError = -32700;
-constexpr int kInvalidRequest = -32600;
-constexpr int kMethodNotFound = -32601;
-constexpr int kInvalidParams = -32602;
-
-Json failure(const Json& id, int code, const std::string& message) {
-  return {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", message}}}};
-}
-
-Json success(const Json& id, Json result) {
-  return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
-}
-
 Json tool_json(const ToolInfo& tool) {
   return {{"name", tool.name},
           {"description", tool.description},
           {"inputSchema", Json::parse(tool.schema)},
           {"annotations",
-           {{"readOnlyHint", tool.reads_only}, {"openWorldHint", tool.name == "fetch_url"}}}};
+           {{"readOnlyHint", tool.reads_only},
+            {"destructiveHint", !tool.reads_only},
+            {"openWorldHint", tool.name == "fetch_url"}}}};
 }
 
 Json call_result(const ToolOutput& output) {
@@ -70,160 +48,203 @@ class Progress {
   std::size_t bytes_ = 0;
 };
 
+bool is_readable(int fd) {
+  pollfd watched{fd, POLLIN, 0};
+  return ::poll(&watched, 1, 0) == 1;
+}
+
+Json progress_token(const Json& params) {
+  const auto meta = params.find("_meta");
+  if (meta == params.end() || !meta->is_object()) return {};
+  Json token = meta->value("progressToken", Json());
+  return token.is_string() || token.is_number_integer() ? token : Json();
+}
+
+// One request, and where its answer goes.
+struct Asked {
+  std::string method{};
+  Json id{};
+  Json params{};
+  Era era = Era::greeting;
+  std::string client{};
+  Send send{};
+};
+
+enum class Cacheable : std::uint8_t { no, yes };
+
+void fail(const Asked& asked, int code, const std::string& message, Json data = {}) {
+  asked.send(failure(asked.id, code, message, std::move(data)));
+}
+
 }  // namespace
 
 struct Server::State {
   Session& session;
-  Path workspace;
   std::string version;
-  std::mutex mutex{};
-  std::condition_variable idle{};
-  std::map<std::string, std::shared_ptr<UniqueFd>> running{};  // by the request's id, as JSON text
-  std::size_t threads = 0;
+  Calls calls{};
 
-  State(Session& tools, Path place, std::string name)
-      : session(tools), workspace(std::move(place)), version(std::move(name)) {}
+  State(Session& tools, std::string name) : session(tools), version(std::move(name)) {}
 
-  Json initialize(const Json& params) const {
-    const Json version_asked = params.value("protocolVersion", Json());
-    const std::string asked = version_asked.is_string() ? version_asked.get<std::string>() : "";
-    const bool known = std::ranges::find(kVersions, asked) != kVersions.end();
-    return {{"protocolVersion", known ? asked : std::string(kVersions.front())},
-            {"capabilities", {{"tools", Json::object()}, {"resources", Json::object()}}},
-            {"serverInfo", {{"name", "coop"}, {"title", "coop sandbox"}, {"version", version}}},
-            {"instructions",
-             std::string("Tools work in the workspace. ") +
-                 (session.sandboxed() ? "Commands run in a sandbox: no network, nothing outside "
-                                        "the workspace can be changed."
-                                      : "Commands run on the host itself, without a sandbox.")}};
+  Json server_info() const {
+    return {{"name", "coop"}, {"title", "coop sandbox"}, {"version", version}};
   }
 
-  Json list_tools() const {
+  static Json capabilities() { return {{"tools", Json::object()}, {"resources", Json::object()}}; }
+
+  // What the stateless revisions want in a result besides what it says.
+  void succeed(const Asked& asked, Json result, Cacheable cacheable = Cacheable::no) const {
+    if (asked.era == Era::stateless) {
+      result["resultType"] = "complete";
+      result["_meta"]["io.modelcontextprotocol/serverInfo"] = server_info();
+      if (cacheable == Cacheable::yes) {
+        result["ttlMs"] = 0;
+        result["cacheScope"] = "private";
+      }
+    }
+    asked.send(success(asked.id, std::move(result)));
+  }
+
+  void initialize(const Asked& asked) const {
+    const Json wanted = asked.params.value("protocolVersion", Json());
+    const std::string text = wanted.is_string() ? wanted.get<std::string>() : "";
+    const std::span<const std::string_view> versions = greeting_versions();
+    // A client that asks for another gets the newest, and may leave.
+    const bool known = std::ranges::find(versions, text) != versions.end();
+    succeed(asked, {{"protocolVersion", known ? text : std::string(versions.front())},
+                    {"capabilities", capabilities()},
+                    {"serverInfo", server_info()},
+                    {"instructions", session.instructions()}});
+  }
+
+  void discover(const Asked& asked) const {
+    Json versions = Json::array();
+    for (const std::string_view known : stateless_versions()) versions.push_back(known);
+    succeed(asked,
+            {{"supportedVersions", versions},
+             {"capabilities", capabilities()},
+             {"instructions", session.instructions()}},
+            Cacheable::yes);
+  }
+
+  void list_tools(const Asked& asked) const {
     Json tools = Json::array();
     for (const ToolInfo* tool : session.tools()) tools.push_back(tool_json(*tool));
-    return {{"tools", tools}};
+    succeed(asked, {{"tools", tools}}, Cacheable::yes);
   }
 
-  void call(const Json& id, const Json& params, const Send& send,
-            const std::shared_ptr<UniqueFd>& cancel) {
-    Json token;
-    if (const auto meta = params.find("_meta"); meta != params.end() && meta->is_object())
-      token = meta->value("progressToken", Json());
-    Progress progress(token, send);
-    CallHooks hooks{.cancel_fd = cancel->get()};
-    if (!token.is_null()) hooks.progress = [&](std::string_view piece) { progress.report(piece); };
-    const Json arguments = params.value("arguments", Json::object());
-    const ToolOutput output = session.call(params.at("name").get<std::string>(), arguments, hooks);
-    bool cancelled = false;
-    {
-      const std::lock_guard lock(mutex);
-      cancelled = !running.contains(id.dump());
-      running.erase(id.dump());
-    }
-    if (!cancelled) send(success(id, call_result(output)));
+  void call(const Asked& asked, const Calls::Turn& turn) {
+    if (is_readable(turn.cancel_fd())) return asked.send(nullptr);  // before its turn came
+    Progress progress(progress_token(asked.params), asked.send);
+    CallHooks hooks{.cancel_fd = turn.cancel_fd()};
+    if (!progress_token(asked.params).is_null())
+      hooks.progress = [&](std::string_view piece) { progress.report(piece); };
+    const Json arguments = asked.params.value("arguments", Json::object());
+    const ToolOutput output =
+        session.call(asked.params.at("name").get<std::string>(), arguments, hooks);
+    if (turn.finish()) succeed(asked, call_result(output));
+    else asked.send(nullptr);
   }
 
-  void start_call(const Json& id, const Json& params, const Send& send) {
-    if (!params.contains("name") || !params.at("name").is_string())
-      return send(failure(id, kInvalidParams, "tools/call needs the name of a tool"));
-    const std::string& name = params.at("name").get_ref<const std::string&>();
+  void start_call(const Asked& asked) {
+    const Json name = asked.params.value("name", Json());
+    if (!name.is_string())
+      return fail(asked, kInvalidParams, "tools/call needs the name of a tool");
     const std::span<const ToolInfo> table = tool_table();
-    if (std::ranges::find(table, name, &ToolInfo::name) == table.end())
-      return send(failure(id, kInvalidParams, "there is no tool \"" + printable(name) + "\""));
-    auto cancel = std::make_shared<UniqueFd>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    {
-      std::unique_lock lock(mutex);
-      if (running.contains(id.dump()))
-        return send(failure(id, kInvalidRequest, "this id is in use"));
-      idle.wait(lock, [&] { return threads < kMostCalls; });
-      running[id.dump()] = cancel;
-      ++threads;
+    if (std::ranges::find(table, name.get<std::string>(), &ToolInfo::name) == table.end())
+      return fail(asked, kInvalidParams,
+                  "there is no tool \"" + printable(name.get<std::string>()) + "\"");
+    const Result<void> started =
+        calls.start({asked.client, asked.id.dump()},
+                    [this, asked](const Calls::Turn& turn) { call(asked, turn); });
+    if (!started) fail(asked, kInvalidRequest, to_text(started.error()));
+  }
+
+  void read(const Asked& asked) {
+    const Json uri = asked.params.value("uri", Json());
+    if (!uri.is_string()) return fail(asked, kInvalidParams, "resources/read needs a uri");
+    Result<Json> contents = read_resource(session, uri.get<std::string>());
+    if (contents) return succeed(asked, std::move(*contents), Cacheable::yes);
+    fail(asked, kInvalidParams, to_text(contents.error()), {{"uri", uri}});
+  }
+
+  // What one era has and the other has not.
+  bool of_the_era(const Asked& asked) const {
+    if (asked.method == "initialize" || asked.method == "ping") return asked.era == Era::greeting;
+    if (asked.method == "server/discover") return asked.era == Era::stateless;
+    return true;
+  }
+
+  void request(const Asked& asked) {
+    if (asked.era == Era::stateless) {
+      const std::string wanted = version_of(asked.params);
+      const std::span<const std::string_view> versions = stateless_versions();
+      if (std::ranges::find(versions, wanted) == versions.end())
+        return fail(asked, kUnsupportedVersion, "this revision of the protocol is not spoken here",
+                    {{"supported", std::vector<std::string>(versions.begin(), versions.end())},
+                     {"requested", wanted}});
     }
-    std::thread([this, id, params, send, cancel] {
-      call(id, params, send, cancel);
-      const std::lock_guard lock(mutex);
-      --threads;
-      idle.notify_all();
-    }).detach();
+    if (!of_the_era(asked))
+      return fail(asked, kMethodNotFound,
+                  "there is no method \"" + printable(asked.method) + "\" in this revision");
+    if (asked.method == "initialize") return initialize(asked);
+    if (asked.method == "ping") return succeed(asked, Json::object());
+    if (asked.method == "server/discover") return discover(asked);
+    if (asked.method == "tools/list") return list_tools(asked);
+    if (asked.method == "tools/call") return start_call(asked);
+    if (asked.method == "resources/list")
+      return succeed(asked, list_resources(session), Cacheable::yes);
+    if (asked.method == "resources/templates/list")
+      return succeed(asked, resource_templates(session), Cacheable::yes);
+    if (asked.method == "resources/read") return read(asked);
+    fail(asked, kMethodNotFound, "there is no method \"" + printable(asked.method) + "\"");
   }
 
-  void cancel(const Json& params) {
-    const std::lock_guard lock(mutex);
-    const auto found = running.find(params.value("requestId", Json()).dump());
-    if (found == running.end()) return;
-    ::eventfd_write(found->second->get(), 1);
-    running.erase(found);  // its answer is not wanted any more
-  }
-
-  void cancel_all() {
-    const std::lock_guard lock(mutex);
-    for (const auto& [id, event] : running) ::eventfd_write(event->get(), 1);
-    running.clear();
-  }
-
-  void wait() {
-    std::unique_lock lock(mutex);
-    idle.wait(lock, [&] { return threads == 0; });
-  }
-
-  void request(const std::string& method, const Json& id, const Json& params, const Send& send) {
-    if (method == "initialize") return send(success(id, initialize(params)));
-    if (method == "ping") return send(success(id, Json::object()));
-    if (method == "tools/list") return send(success(id, list_tools()));
-    if (method == "tools/call") return start_call(id, params, send);
-    const bool may_read = policy::may_use(session.trust(), "read_file");
-    if (method == "resources/list")
-      return send(
-          success(id, may_read ? list_resources(session) : Json{{"resources", Json::array()}}));
-    if (method == "resources/templates/list")
-      return send(success(id, {{"resourceTemplates", Json::array()}}));
-    if (method == "resources/read") {
-      const Json uri = params.value("uri", Json());
-      if (!uri.is_string()) return send(failure(id, kInvalidParams, "resources/read needs a uri"));
-      const Result<Json> contents = read_resource(session, uri.get<std::string>());
-      return send(contents ? success(id, *contents)
-                           : failure(id, kInvalidParams, to_text(contents.error())));
-    }
-    send(failure(id, kMethodNotFound, "there is no method \"" + printable(method) + "\""));
-  }
-
-  void message(const Json& message, const Send& send) {
+  void message(const Json& message, const Send& send, const std::string& client) {
     const Json id = message.is_object() ? message.value("id", Json()) : Json();
     const bool good_id = id.is_string() || id.is_number_integer();
     if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0" ||
         (!id.is_null() && !good_id))
       return send(failure(nullptr, kInvalidRequest, "this is not a JSON-RPC 2.0 message"));
     if (!message.contains("method")) return;  // an answer: we never ask
-    const Json method = message.at("method");
+    const Json& method = message.at("method");
     const Json params = message.value("params", Json::object());
     if (!method.is_string() || !params.is_object())
       return send(failure(id, kInvalidRequest, "method and params are not as they should be"));
     if (!good_id) {
-      if (method == "notifications/cancelled") cancel(params);
+      if (method == "notifications/cancelled")
+        calls.cancel({client, params.value("requestId", Json()).dump()});
       return;  // a notification has no answer
     }
-    request(method.get<std::string>(), id, params, send);
+    request(Asked{.method = method.get<std::string>(),
+                  .id = id,
+                  .params = params,
+                  .era = era_of(params),
+                  .client = client,
+                  .send = send});
   }
 };
 
-Server::Server(Session& session, Path workspace, std::string version)
-    : state_(std::make_unique<State>(session, std::move(workspace), std::move(version))) {}
+Server::Server(Session& session, std::string version)
+    : state_(std::make_unique<State>(session, std::move(version))) {}
 
 Server::~Server() { stop(); }
 
-void Server::stop() {
-  state_->cancel_all();
-  state_->wait();
-}
+void Server::stop() { state_->calls.stop(); }
+void Server::forget(const std::string& client) { state_->calls.cancel_all_of(client); }
 
-void Server::receive(std::string_view text, const Send& send) {
+void Server::receive_text(std::string_view text, const Send& send, const std::string& client) {
   if (text.size() > kLargestMessage)
     return send(failure(nullptr, kInvalidRequest, "the message is larger than 64 MiB"));
   const Json message = Json::parse(text, nullptr, false);
   if (message.is_discarded()) return send(failure(nullptr, kParseError, "this is not JSON"));
-  if (!message.is_array()) return state_->message(message, send);
+  receive(message, send, client);
+}
+
+void Server::receive(const Json& message, const Send& send, const std::string& client) {
+  if (!message.is_array()) return state_->message(message, send, client);
+  if (message.empty()) return send(failure(nullptr, kInvalidRequest, "a batch with nothing in it"));
   // Batches: of the older protocol versions only, answered one by one.
-  for (const Json& one : message) state_->message(one, send);
+  for (const Json& one : message) state_->message(one, send, client);
 }
 
 }  // namespace coop::tools::mcp

@@ -11,38 +11,44 @@ namespace coop::tools::mcp {
 
 namespace {
 
-constexpr std::size_t kLongestLine = 64 << 20;
-
-}  // namespace
-
-Result<void> serve_stdio(Server& server, int input, int output) {
-  std::mutex writing;
-  const Send send = [&](const Json& message) {
-    const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    const std::lock_guard lock(writing);
-    // A client that has gone away shows at the input.
-    [[maybe_unused]] const Result<void> ignored = write_all(output, line, "standard output");
-  };
+// Until the input ends.
+Result<void> read_lines(int input, const std::function<void(std::string_view)>& take) {
   std::string held;
   std::array<char, 65536> buffer;
   while (true) {
     const ssize_t count = ::read(input, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_error("read", "standard input");
-    if (count == 0) break;
+    if (count == 0) return {};
+    std::size_t searched = held.size();  // no line ends before that
     held.append(buffer.data(), static_cast<std::size_t>(count));
     std::size_t start = 0;
-    for (std::size_t end = 0; (end = held.find('\n', start)) != std::string::npos;
-         start = end + 1) {
+    for (std::size_t end = 0; (end = held.find('\n', searched)) != std::string::npos;) {
       const std::string_view line(held.data() + start, end - start);
-      if (line.find_first_not_of(" \t\r") != std::string_view::npos) server.receive(line, send);
+      if (line.find_first_not_of(" \t\r") != std::string_view::npos) take(line);
+      start = searched = end + 1;
     }
     held.erase(0, start);
-    if (held.size() > kLongestLine)
+    if (held.size() > kLargestMessage)
       return invalid("standard input", "a message is longer than 64 MiB");
   }
-  server.stop();
-  return {};
+}
+
+}  // namespace
+
+Result<void> serve_stdio(Server& server, int input, int output) {
+  std::mutex writing;
+  const Send send = [&](const Json& message) {
+    if (message.is_null()) return;
+    const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::lock_guard lock(writing);
+    // A client that has gone away shows at the input.
+    [[maybe_unused]] const Result<void> ignored = write_all(output, line, "standard output");
+  };
+  Result<void> ended =
+      read_lines(input, [&](std::string_view line) { server.receive_text(line, send); });
+  server.stop();  // whichever way it ended: calls that still run would send to what is gone
+  return ended;
 }
 
 }  // namespace coop::tools::mcp

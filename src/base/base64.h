@@ -1,0 +1,12 @@
+// Bytes as text that every channel carries.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace coop {
+
+// The standard alphabet, padded.
+std::string base64(std::string_view bytes);
+
+}  // namespace coop

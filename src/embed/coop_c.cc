@@ -1,0 +1,142 @@
+// The C interface. Nothing is thrown past this file, and every answer is a text of the caller's own.
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+
+#include "cli/exec_json.h"
+#include "cli/status_text.h"
+#include "coop/coop.h"
+#include "embed/requests.h"
+#include "run/prepare.h"
+
+struct coop_session {
+  std::unique_ptr<coop::tools::Session> session;
+};
+
+namespace coop::embed {
+
+namespace {
+
+using tools::Json;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+char* copy_of(const std::string& text) {
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+std::string_view kind_of(const Error& error) {
+  switch (error.kind) {
+    case Error::Kind::system: return "system";
+    case Error::Kind::invalid: return "invalid";
+    case Error::Kind::unsupported: return "unsupported";
+    case Error::Kind::internal: return "internal";
+  }
+  return "internal";
+}
+
+std::string error_text(const Error& error) {
+  return text_of(
+      {{"error", {{"kind", kind_of(error)}, {"message", to_text(error)}, {"hint", error.hint}}}});
+}
+
+// Runs `work`, and gives its answer or what went wrong to the caller.
+int answer(char** json, const std::function<Result<std::string>()>& work) {
+  Result<std::string> result = invalid("coop", "nothing was done");
+  try {
+    result = work();
+  } catch (const std::exception& problem) {
+    result = std::unexpected(Error{.operation = "coop", .subject = problem.what()});
+  }
+  if (json != nullptr) *json = copy_of(result ? *result : error_text(result.error()));
+  return result ? COOP_OK : COOP_FAILED;
+}
+
+std::string or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+std::string trimmed(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+Result<tools::Session*> session_of(coop_session* handle) {
+  if (handle == nullptr) return invalid("session", "it is NULL");
+  return handle->session.get();
+}
+
+}  // namespace
+
+}  // namespace coop::embed
+
+using namespace coop;         // NOLINT(google-build-using-namespace): what follows is C
+using namespace coop::embed;  // NOLINT(google-build-using-namespace)
+
+int coop_abi_version(void) { return COOP_ABI_VERSION; }
+const char* coop_version(void) { return COOP_VERSION; }
+void coop_free(char* text) { std::free(text); }
+
+int coop_probe(char** json) {
+  return answer(json, []() -> Result<std::string> {
+    const HostFacts facts = TRY(probe());
+    return trimmed(cli::status_json(facts));
+  });
+}
+
+int coop_exec(const char* request, int cancel_fd, char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    ExecRequest read = TRY(read_exec_request(or_empty(request)));
+    if (read.policy.session.empty()) read.policy.session = run::new_session();
+    const ExecOutput output =
+        TRY(exec(read.policy, read.command, read.timeout, ExecHooks{.cancel_fd = cancel_fd}));
+    return trimmed(cli::exec_json(output, read.policy.session));
+  });
+}
+
+int coop_session_open(const char* options, coop_session** session, char** json) {
+  if (session != nullptr) *session = nullptr;
+  return answer(json, [&]() -> Result<std::string> {
+    if (session == nullptr) return invalid("session", "there is no place to put it");
+    const SessionRequest request = TRY(read_session_request(or_empty(options)));
+    std::unique_ptr<tools::Session> opened = TRY(open_session(request));
+    opened->warm_up();
+    const Json answer{{"trust", to_text(opened->trust())},
+                      {"isolation", to_text(opened->isolation())},
+                      {"workspace", opened->workspace()}};
+    *session = new coop_session{std::move(opened)};
+    return text_of(answer);
+  });
+}
+
+int coop_session_tools(coop_session* session, char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    const tools::Session* opened = TRY(session_of(session));
+    Json list = Json::array();
+    for (const tools::ToolInfo* tool : opened->tools())
+      list.push_back({{"name", tool->name},
+                      {"description", tool->description},
+                      {"inputSchema", Json::parse(tool->schema)}});
+    return text_of(list);
+  });
+}
+
+int coop_session_call(coop_session* session, const char* tool, const char* arguments, int cancel_fd,
+                      char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    tools::Session* opened = TRY(session_of(session));
+    const Json read =
+        arguments == nullptr ? Json::object() : Json::parse(arguments, nullptr, false);
+    if (read.is_discarded()) return invalid("arguments", "this is not JSON");
+    const tools::ToolOutput output =
+        opened->call(or_empty(tool), read, tools::CallHooks{.cancel_fd = cancel_fd});
+    return text_of(
+        {{"text", output.text}, {"structured", output.structured}, {"failed", output.failed}});
+  });
+}
+
+void coop_session_close(coop_session* session) { delete session; }

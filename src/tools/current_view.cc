@@ -1,0 +1,32 @@
+#include "tools/current_view.h"
+
+#include <utility>
+
+namespace coop::tools {
+
+namespace {
+
+constexpr std::chrono::seconds kGood{1};
+
+}  // namespace
+
+CurrentView::CurrentView(Make make, FileView first)
+    : make_(std::move(make)),
+      view_(std::move(first)),
+      good_until_(std::chrono::steady_clock::now() + kGood) {}
+
+Result<FileView> CurrentView::get() {
+  const std::lock_guard lock(mutex_);
+  if (std::chrono::steady_clock::now() < good_until_) return view_;
+  FileView fresh = TRY(with_context("looking at the workspace", make_()));
+  view_ = std::move(fresh);
+  good_until_ = std::chrono::steady_clock::now() + kGood;
+  return view_;
+}
+
+void CurrentView::outdate() {
+  const std::lock_guard lock(mutex_);
+  good_until_ = {};
+}
+
+}  // namespace coop::tools

@@ -1,0 +1,39 @@
+// The words of the protocol: JSON-RPC messages, and what its revisions want in them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tools/tool.h"
+
+namespace coop::tools::mcp {
+
+// Codes of JSON-RPC 2.0, and three of MCP.
+inline constexpr int kParseError = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kHeaderMismatch = -32020;
+inline constexpr int kUnsupportedVersion = -32022;
+
+// Until 2025-11-25 a client greets (initialize) and then asks; from 2026-07-28 on every request says for
+// itself which revision it speaks, and nothing is remembered between two of them.
+enum class Era : std::uint8_t { greeting, stateless };
+
+// Newest first.
+std::span<const std::string_view> greeting_versions();
+std::span<const std::string_view> stateless_versions();
+bool is_version(std::string_view version);  // of either era
+
+// The revision a request names for itself; empty when it names none.
+std::string version_of(const Json& params);
+Era era_of(const Json& params);
+
+// Whether a message is a request, which is to be answered; else it is a notification or an answer.
+bool is_request(const Json& message);
+
+Json failure(const Json& id, int code, const std::string& message, Json data = {});
+Json success(const Json& id, Json result);
+
+}  // namespace coop::tools::mcp

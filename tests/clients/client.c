@@ -1,0 +1,60 @@
+/* libcoop.so from C: one command, one session, and mistakes. */
+#include <coop/coop.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int status, int wanted, char *answer, const char *part) {
+  if (status != wanted || answer == NULL || strstr(answer, part) == NULL) {
+    fprintf(stderr, "expected %d with %s, got %d with %s\n", wanted, part, status, answer ? answer : "NULL");
+    ++failures;
+  }
+  coop_free(answer);
+}
+
+int main(void) {
+  char *answer = NULL;
+  coop_session *session = NULL;
+  int status;
+
+  if (coop_abi_version() != COOP_ABI_VERSION || coop_version()[0] == '\0') return 1;
+
+  status = coop_probe(&answer);
+  expect(status, COOP_OK, answer, "kernel");
+  status = coop_exec("{\"command\": \"hostname; exit 3\"}", -1, &answer);
+  expect(status, COOP_OK, answer, "\"exit_code\": 3");
+  status = coop_exec("{\"command\": [\"echo\", \"a b\"], \"policy\": {\"memory\": \"64m\"}}", -1, &answer);
+  expect(status, COOP_OK, answer, "a b\\n");
+  status = coop_exec("{\"command\": \"true\", \"policy\": {\"memroy\": \"64m\"}}", -1, &answer);
+  expect(status, COOP_FAILED, answer, "memroy");
+  status = coop_exec("{\"command\": \"true\", \"policy\": {\"mode\": \"disabled\"}}", -1, &answer);
+  expect(status, COOP_FAILED, answer, "always runs in a sandbox");
+  status = coop_exec("not json", -1, &answer);
+  expect(status, COOP_FAILED, answer, "JSON");
+  status = coop_exec(NULL, -1, &answer);
+  expect(status, COOP_FAILED, answer, "error");
+
+  status = coop_session_open("{\"on_leak\": \"block\"}", &session, &answer);
+  expect(status, COOP_OK, answer, "\"trust\":\"full\"");
+  status = coop_session_tools(session, &answer);
+  expect(status, COOP_OK, answer, "search_files");
+  status = coop_session_call(session, "write_file", "{\"path\": \"a\", \"content\": \"hello\"}", -1, &answer);
+  expect(status, COOP_OK, answer, "\"failed\":false");
+  status = coop_session_call(session, "bash", "{\"command\": \"cat a\"}", -1, &answer);
+  expect(status, COOP_OK, answer, "\"text\":\"hello\"");
+  status = coop_session_call(session, "read_file", "{\"path\": \"/etc/shadow\"}", -1, &answer);
+  expect(status, COOP_OK, answer, "\"rule\":\"view\"");
+  status = coop_session_call(session, "no_such_tool", "{}", -1, &answer);
+  expect(status, COOP_OK, answer, "no tool");
+  status = coop_session_call(NULL, "bash", "{}", -1, &answer);
+  expect(status, COOP_FAILED, answer, "NULL");
+  coop_session_close(session);
+  coop_session_close(NULL);
+
+  status = coop_session_open("{\"workspace\": \"/no/such/place\"}", &session, &answer);
+  expect(status, COOP_FAILED, answer, "/no/such/place");
+  if (session != NULL) ++failures;
+  return failures == 0 ? 0 : 1;
+}

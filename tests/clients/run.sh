@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Drives coop with real clients: run.sh [--as-user NAME] CLIENT
+#   sdk         @modelcontextprotocol/sdk, standard input and output, and HTTP
+#   stateless   @modelcontextprotocol/client, the revision of the protocol without sessions
+#   inspector   the MCP Inspector's command line
+#   typescript  sdk/typescript: its tests and the example of its README
+#   python      sdk/python: the same
+#   killed      `coop mcp` under kill -9
+#   rebinding   fetch_url against a DNS server that changes its answers, in a network of its own
+#   c           include/coop/coop.h from a C program, compiled and linked as a user would
+# COOP_PROGRAM is bin/coop of a build or installation, COOP_LIBRARY its libcoop.so, and COOP_NPM the directory with
+# node_modules (./dev deps makes it). Exits with 77 when node or its packages are not there.
+set -euo pipefail
+
+here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+root=$(dirname -- "$(dirname -- "$here")")
+user=
+[[ ${1:-} != --as-user ]] || { user=$2; shift 2; }
+client=${1:?a client is needed}
+scratch=$(mktemp -d /tmp/coop-clients.XXXXXX)
+trap 'rm -rf -- "$scratch"' EXIT
+
+skip() {
+  printf 'skipped: %s\n' "$*" >&2
+  exit 77
+}
+
+need_node() {
+  command -v node >/dev/null || skip "there is no node"
+  [[ -d $COOP_NPM/node_modules/$1 ]] || skip "$1 is not installed: ./dev deps"
+}
+
+# The example of a README: its first block of that language.
+example_of() { awk -v open='```'"$2" '$0 == open { inside = 1; next } /^```$/ { if (inside) exit } inside' "$1"; }
+
+# Where an ordinary user can read and run everything; for others the tree itself.
+stage() {
+  mkdir -p "$scratch/coop/bin" "$scratch/coop/libexec/coop" "$scratch/coop/lib" "$scratch/home"
+  cp "$COOP_PROGRAM" "$scratch/coop/bin/coop"
+  cp "$(dirname -- "$COOP_PROGRAM")/../libexec/coop/coop-tools" "$scratch/coop/libexec/coop/"
+  cp -L "$COOP_LIBRARY" "$scratch/coop/lib/libcoop.so"
+  cp -r "$here" "$scratch/clients"
+  cp -r "$root/sdk" "$root/include" "$scratch"
+  export COOP_PROGRAM=$scratch/coop/bin/coop COOP_LIBRARY=$scratch/coop/lib/libcoop.so
+  case $client in
+    python | killed | rebinding | c) ;;
+    *) ln -s "$COOP_NPM/node_modules" "$scratch/node_modules" ;;
+  esac
+}
+
+run_as_user() {
+  ((EUID == 0)) || { run_here "$@"; return; }
+  chmod -R a+rX "$scratch"
+  chown -R "$user" "$scratch/home" "$scratch/clients" "$scratch/sdk"
+  [[ ! -L $scratch/node_modules ]] || { rm "$scratch/node_modules"; cp -r "$COOP_NPM/node_modules" "$scratch"; }
+  runuser -u "$user" -- env -u XDG_RUNTIME_DIR HOME="$scratch/home" USER="$user" LOGNAME="$user" "$@"
+}
+
+run_here() { HOME=$scratch/home "$@"; }
+
+run() {
+  cd "$scratch/home"
+  if [[ -n $user ]]; then run_as_user "$@"; else run_here "$@"; fi
+}
+
+call_inspector() {
+  run "$scratch/node_modules/.bin/mcp-inspector" --cli "$COOP_PROGRAM" mcp --workspace "$scratch/home/project" "$@"
+}
+
+inspect() {
+  local said
+  mkdir -p "$scratch/home/project"
+  said=$(call_inspector --method tools/list)
+  grep -q '"name": "search_files"' <<<"$said" || { echo "$said"; exit 1; }
+  said=$(call_inspector --method tools/call --tool-name bash --tool-arg 'command=echo built > result; hostname')
+  grep -q 'coop-' <<<"$said" || { echo "$said"; exit 1; }
+  [[ $(<"$scratch/home/project/result") == built ]]
+  said=$(call_inspector --method tools/call --tool-name read_file --tool-arg path=/etc/shadow || true)
+  grep -q "not in the sandbox's view" <<<"$said" || { echo "$said"; exit 1; }
+  said=$(call_inspector --method resources/list)
+  grep -q 'file:///work/result' <<<"$said" || { echo "$said"; exit 1; }
+}
+
+stage
+case $client in
+  sdk | stateless)
+    need_node @modelcontextprotocol/sdk
+    run node --test "$scratch/clients/$client.test.mjs"
+    ;;
+  inspector)
+    need_node @modelcontextprotocol/inspector
+    inspect
+    ;;
+  typescript)
+    need_node typescript
+    example_of "$scratch/sdk/typescript/README.md" ts >"$scratch/sdk/typescript/tests/readme_example.ts"
+    ln -s "$scratch/node_modules" "$scratch/sdk/typescript/node_modules"
+    (cd "$scratch/sdk/typescript" && node_modules/.bin/tsc)
+    run node --test "$scratch/sdk/typescript/dist/tests/"
+    run node "$scratch/sdk/typescript/dist/tests/readme_example.js"
+    ;;
+  python)
+    export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python
+    run python3 -m unittest discover -s "$scratch/sdk/python/tests"
+    example_of "$scratch/sdk/python/README.md" python >"$scratch/sdk/readme.py"
+    run python3 "$scratch/sdk/readme.py"
+    ;;
+  killed) run python3 "$scratch/clients/killed.py" ;;
+  rebinding) run unshare --user --map-root-user --net --mount "$scratch/clients/own_network.sh" ;;
+  c)
+    cc -std=c11 -Wall -Wextra -Werror -I "$scratch/include" -o "$scratch/clients/client" "$here/client.c" \
+      -L "$scratch/coop/lib" -l:libcoop.so -Wl,-rpath,"$scratch/coop/lib"
+    ln -s libcoop.so "$scratch/coop/lib/libcoop.so.1"
+    run "$scratch/clients/client"
+    ;;
+  *) printf 'run.sh: there is no client "%s"\n' "$client" >&2; exit 2 ;;
+esac

@@ -1,0 +1,44 @@
+// Messages of an MCP client, over both transports: any bytes get an answer of the protocol or none.
+#include <cstdlib>
+#include <string_view>
+
+#include "tools/mcp/http_rules.h"
+#include "tools/mcp/server.h"
+
+namespace {
+
+using namespace coop::tools;  // NOLINT(google-build-using-namespace)
+
+// Of a trust that may use nothing: messages are read, and no tool is called.
+Session& session() {
+  static const std::unique_ptr<Session> opened = [] {
+    auto made = Session::open({.trust = coop::policy::TrustLevel::public_,
+                               .policy = coop::Policy{.workspace = "/usr/share"}});
+    if (!made) std::abort();
+    return std::move(*made);
+  }();
+  return *opened;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  static mcp::Server server(session(), "0");
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  server.receive_text(text, [](const Json& answer) {
+    if (!answer.is_null() && !answer.contains("jsonrpc")) std::abort();
+  });
+  const Json message = Json::parse(text, nullptr, false);
+  const mcp::HttpHead head{
+      .method = "POST", .version = "2026-07-28", .mcp_name = std::string(text)};
+  if (!message.is_discarded()) mcp::refuse_mismatch(head, message);
+  mcp::accepts(text, "text/event-stream");
+  const mcp::HttpHead raw{.method = "POST",
+                          .target = "/mcp",
+                          .host = std::string(text),
+                          .origin = std::string(text),
+                          .has_origin = true,
+                          .authorization = std::string(text)};
+  if (!mcp::refuse_head(raw, 80, "0123456789abcdef")) std::abort();
+  return 0;
+}
