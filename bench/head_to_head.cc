@@ -10,6 +10,7 @@
 #include "compile_job.h"
 #include "report.h"
 #include "sys/fd.h"
+#include "tool_calls.h"
 
 namespace coop::bench {
 
@@ -86,6 +87,9 @@ Result<Results> measure(const Settings& settings) {
   // First of all, while this process is small: what the library forks starts as a copy of it.
   say("one at a time, " + std::to_string(settings.rounds) + " rounds");
   results.latency = measure_latency(latency_contenders(ring), settings.rounds, random);
+  // A sixth of the rounds: one of them takes half a second for each start.
+  say("a tool call");
+  results.tools = measure_latency(tool_contenders(ring), settings.rounds / 6, random);
   say("as many as possible");
   results.rates = measure_rates(rate_contenders(ring),
                                 {.threads = results.threads, .slices = settings.slices}, random);

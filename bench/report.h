@@ -18,6 +18,7 @@ struct Results {
   std::size_t rounds = 0;
   std::size_t threads = 0;
   std::vector<Row> latency{};  // microseconds
+  std::vector<Row> tools{};    // microseconds
   std::vector<Row> rates{};    // runs per second
   std::vector<AliveRow> alive{};
   std::vector<Row> compile{};  // microseconds

@@ -71,6 +71,7 @@ std::string to_json(const Results& results) {
                     {"latency_microseconds", rows_as_json(results.latency)},
                     {"runs_per_second", rows_as_json(results.rates)},
                     {"alive", alive_as_json(results.alive)},
+                    {"tool_call_microseconds", rows_as_json(results.tools)},
                     {"compile_microseconds", rows_as_json(results.compile)},
                     {"compile_trouble", results.compile_trouble}};
   // A file name of another encoding in a message is no reason to lose the figures.

@@ -122,6 +122,8 @@ std::string to_markdown(const Results& results) {
   text +=
       table_of(results.latency, kMilliseconds, {"bare posix_spawn", "bwrap + seccomp", "bwrap"}) +
       "\n";
+  text += "### One tool call of an agent: sh -c true\n\n";
+  text += table_of(results.tools, kMilliseconds, {"bare posix_spawn", "bwrap", "srt"}) + "\n";
   text += "### /bin/true per second, " + std::to_string(results.threads) + " at once\n\n";
   text +=
       table_of(results.rates, kPerSecond, {"bare posix_spawn", "bwrap + seccomp", "bwrap"}) + "\n";
@@ -131,7 +133,7 @@ std::string to_markdown(const Results& results) {
               ? table_of(results.compile, kSeconds, {"bare"})
               : "Not runnable here: " + cell(results.compile_trouble) + "\n";
   text += "\n### Command lines\n\n" + commands_of(results.latency) + "\n" +
-          commands_of(results.compile);
+          commands_of(results.tools) + "\n" + commands_of(results.compile);
   return text;
 }
 

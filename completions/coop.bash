@@ -21,7 +21,7 @@ _coop() {
     trust) COMPREPLY=($(compgen -W '--group --json --config --agent --as --cron terminal:default' -- "$current")); return ;;
     config) COMPREPLY=($(compgen -f -W '--json' -- "$current")); return ;;
     tool) COMPREPLY=($(compgen -W 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --json --as --channel --group --config --workspace' -- "$current")); return ;;
-    mcp) COMPREPLY=($(compgen -f -W '--as --channel --group --config --workspace --on-leak --verbose' -- "$current")); return ;;
+    mcp) COMPREPLY=($(compgen -f -W '--as --channel --group --config --workspace --on-leak --http --token-file --verbose' -- "$current")); return ;;
   esac
   case $previous in
     --workspace) COMPREPLY=($(compgen -f -- "$current")); return ;;

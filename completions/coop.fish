@@ -1,11 +1,13 @@
 # made by `coop completion fish`
-complete -c coop -n __fish_use_subcommand -f -a 'run plan policy trust config status completion man'
+complete -c coop -n __fish_use_subcommand -f -a 'run plan policy trust config tool mcp status completion man'
 complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c coop -n '__fish_seen_subcommand_from status' -f -l json
 complete -c coop -n '__fish_seen_subcommand_from policy' -a 'show check explain diff export import approve schema'
 complete -c coop -n '__fish_seen_subcommand_from config' -a 'check'
 complete -c coop -n '__fish_seen_subcommand_from tool' -f -a 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url'
 complete -c coop -n '__fish_seen_subcommand_from tool mcp' -l as -l channel -l group -l config -l workspace
+complete -c coop -n '__fish_seen_subcommand_from tool mcp' -l on-leak -x -a 'redact block terminate'
+complete -c coop -n '__fish_seen_subcommand_from mcp' -l http -x -l token-file -r -F
 complete -c coop -n '__fish_seen_subcommand_from policy trust config' -l json
 complete -c coop -n '__fish_seen_subcommand_from policy' -l origin -d 'where each value was written'
 complete -c coop -n '__fish_seen_subcommand_from policy' -l scope -x -a 'organisation user project effective'

@@ -21,6 +21,7 @@ struct Pattern {
   std::string name{};
   std::string expression{};
   std::string reason{};
+  bool begins_word = false;
   std::string rule = "anything";  // about what follows: LeakPattern::Follows
   std::bitset<256> set{};         // the characters the rule is about
   int line = 0;
@@ -46,6 +47,9 @@ std::bitset<256> read_class(std::string_view text) {
       for (unsigned c = 0; c < 256; ++c)
         if (c == '_' || (c < 128 && std::isalnum(static_cast<int>(c)) != 0)) set.set(c);
       ++index;
+    } else if (index + 2 < text.size() && text[index + 1] == '-') {
+      for (auto c = static_cast<unsigned char>(text[index]); c <= text[index + 2]; ++c) set.set(c);
+      index += 2;
     } else {
       set.set(static_cast<unsigned char>(text[index]));
     }
@@ -88,6 +92,10 @@ std::vector<Pattern> read(const std::string& file) {
     pattern.line = number;
     if (pattern.expression.empty()) fail(file, number, "NAME, PATTERN and REASON are expected");
     if (pattern.reason.empty()) fail(file, number, "a rule carries its reason: none is given");
+    if (pattern.expression.starts_with("\\b")) {
+      pattern.expression.erase(0, 2);
+      pattern.begins_word = true;
+    }
     split_end(pattern);
     patterns.push_back(std::move(pattern));
   }
@@ -134,8 +142,9 @@ std::string quoted(const std::string& text) {
 void write_table(std::ostream& output, const std::vector<Pattern>& patterns) {
   output << "constexpr LeakPattern kPatterns[] = {\n";
   for (const Pattern& pattern : patterns) {
-    output << "    {" << quoted(pattern.name) << ", " << quoted(pattern.reason)
-           << ", LeakPattern::Follows::" << pattern.rule << ", {";
+    output << "    {" << quoted(pattern.name) << ", " << quoted(pattern.reason) << ", "
+           << (pattern.begins_word ? "true" : "false") << ", LeakPattern::Follows::" << pattern.rule
+           << ", {";
     for (std::size_t word = 0; word < 4; ++word) {
       std::uint64_t bits = 0;
       for (std::size_t bit = 0; bit < 64; ++bit)

@@ -158,10 +158,12 @@ std::string redact(std::string_view text, std::span<const std::string> secrets) 
 
 bool names_a_secret(std::string_view variable) {
   constexpr std::array<std::string_view, 4> kPlaces{"FILE", "PATH", "DIR", "SOCK"};
-  constexpr std::array<std::string_view, 10> kEndings{
-      "TOKEN",  "SECRET",     "SECRETS",    "PASSWORD",    "PASSWD",
-      "APIKEY", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PASSCODE"};
-  constexpr std::array<std::string_view, 6> kWords{"PASS", "AUTH", "COOKIE", "PAT", "DSN", "PWD"};
+  constexpr std::array<std::string_view, 12> kEndings{
+      "TOKEN",      "SECRET",     "SECRETS",     "PASSWORD", "PASSWD",    "APIKEY",
+      "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PASSCODE", "SECRETKEY", "WEBHOOK"};
+  constexpr std::array<std::string_view, 10> kWords{"PASS", "AUTH", "COOKIE", "PAT", "DSN",
+                                                    "PWD",  "KEY",  "SALT",   "JWT", "BEARER"};
+  constexpr std::array<std::string_view, 3> kAlone{"AUTH", "JWT", "BEARER"};
 
   const std::string name = upper(variable);
   const std::vector<std::string_view> words = words_of(name);
@@ -172,9 +174,14 @@ bool names_a_secret(std::string_view variable) {
     const auto ends = [&](std::string_view ending) { return word.ends_with(ending); };
     if (std::ranges::any_of(kEndings, ends)) return true;
     // PWD alone is a directory.
-    if (words.size() > 1 && std::ranges::find(kWords, word) != kWords.end()) return true;
+    if (words.size() > 1 && std::ranges::find(kWords, word) != kWords.end()) {
+      const bool of_a_pair = word == "KEY" && std::ranges::find(words, "PUBLIC") != words.end();
+      if (!of_a_pair) return true;
+    }
   }
-  return words.size() > 1 && words.back() == "KEY" && words[words.size() - 2] != "PUBLIC";
+  // SECRETKEYBASE: run together.
+  return name.contains("SECRET") || name.contains("PASSWORD") ||
+         std::ranges::find(kAlone, name) != kAlone.end();
 }
 
 }  // namespace coop

@@ -62,7 +62,7 @@ std::string bash() {
       "search_files send_file fetch_url --list --json --as --channel --group --config --workspace' "
       "-- \"$current\")); return ;;\n"
       "    mcp) COMPREPLY=($(compgen -f -W '--as --channel --group --config --workspace --on-leak "
-      "--verbose' -- \"$current\")); return ;;\n"
+      "--http --token-file --verbose' -- \"$current\")); return ;;\n"
       "  esac\n"
       "  case $previous in\n";
   for (const Flag& flag : flags()) {
@@ -103,7 +103,8 @@ std::string zsh() {
       ";;\n"
       "    tool) compadd -- bash exec read_file write_file edit_file list_files search_files "
       "send_file fetch_url --list --json --as --channel --group --config --workspace; return ;;\n"
-      "    mcp) compadd -- --as --channel --group --config --workspace --on-leak --verbose; "
+      "    mcp) compadd -- --as --channel --group --config --workspace --on-leak --http "
+      "--token-file --verbose; "
       "_files; "
       "return ;;\n"
       "    config) if (( CURRENT == 3 )); then compadd check; else compadd -- --json; _files; fi; "
@@ -127,8 +128,8 @@ std::string zsh() {
 std::string fish() {
   std::string text =
       "# made by `coop completion fish`\n"
-      "complete -c coop -n __fish_use_subcommand -f -a 'run plan policy trust config status "
-      "completion man'\n"
+      "complete -c coop -n __fish_use_subcommand -f -a 'run plan policy trust config tool "
+      "mcp status completion man'\n"
       "complete -c coop -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
       "complete -c coop -n '__fish_seen_subcommand_from status' -f -l json\n"
       "complete -c coop -n '__fish_seen_subcommand_from policy' -a 'show check explain diff export "
@@ -139,6 +140,9 @@ std::string fish() {
       "edit_file list_files search_files send_file fetch_url'\n"
       "complete -c coop -n '__fish_seen_subcommand_from tool mcp' -l as -l channel -l group -l "
       "config -l workspace\n"
+      "complete -c coop -n '__fish_seen_subcommand_from tool mcp' -l on-leak -x -a 'redact block "
+      "terminate'\n"
+      "complete -c coop -n '__fish_seen_subcommand_from mcp' -l http -x -l token-file -r -F\n"
       "complete -c coop -n '__fish_seen_subcommand_from policy trust config' -l json\n"
       "complete -c coop -n '__fish_seen_subcommand_from policy' -l origin -d 'where each value was "
       "written'\n"

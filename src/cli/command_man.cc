@@ -56,7 +56,7 @@ coop \- run a command in a sandbox
 \fINAME\fR \fIJSON\fR [\-\-as \fIUSER\fR] [\-\-json]
 .br
 .B coop mcp
-[\-\-workspace \fIDIR\fR] [\-\-as \fIUSER\fR | \-\-channel \fISENDER\fR [\-\-group]]
+[\-\-workspace \fIDIR\fR] [\-\-as \fIUSER\fR | \-\-channel \fISENDER\fR [\-\-group]] [\-\-http \fIADDRESS\fR]
 .br
 .B coop status
 [\-\-json]
@@ -120,7 +120,17 @@ replaced
 calls one from a shell. Without
 .BR \-\-as " and " \-\-channel
 the caller is the agent itself: trust full, always sandboxed. A user's trust decides which tools there are; the
-owner's run on the host.
+owner's run on the host. Both take the flags of
+.B coop run
+that say what a sandbox is like.
+.P
+With
+.B \-\-http 127.0.0.1:\fIPORT\fR
+the server speaks streamable HTTP on loopback. Clients send the token of
+.BR "\-\-token\-file \fIFILE\fR" ,
+which is made when it is missing, or of
+.BR COOP_MCP_TOKEN ;
+without both one is made and shown.
 .SH VIEWS
 .TP
 .B minimal

@@ -61,7 +61,7 @@ struct Report {
 
 // Where the tools of this principal run.
 std::string place_text(const Report& report) {
-  if (!report.enabled) return "no: it is not enabled in " + printable(report.casting.config.file);
+  if (!report.enabled) return "no: it is disabled in " + printable(report.casting.config.file);
   return policy::is_sandboxed(report.casting.principal.trust)
              ? "yes"
              : "no: the owner works on the host directly";
@@ -138,15 +138,16 @@ Result<int> command_trust(Arguments arguments) {
   for (policy::Layer& layer : casting->layers()) layers.push_back(std::move(layer));
   policy::Effective effective = policy::merge(layers, sources.approval);
   policy::add_gateway_defaults(effective);
-  // Off unless enabled: what no file says is not "enabled" here.
-  effective.settings.try_emplace(policy::Key::mode,
-                                 policy::Setting{.value = std::string("disabled")});
+  // Tools are off the sandbox only where that is written.
+  const auto mode = effective.settings.try_emplace(
+      policy::Key::mode, policy::Setting{.value = std::string("enabled")});
+  const bool enabled = mode.first->second.value == policy::Scalar(std::string("enabled"));
   const Report report{.subject = !role.sender.empty() ? role.sender
                                  : !role.user.empty() ? "user " + role.user
                                                       : "cron job " + role.cron,
                       .casting = *casting,
                       .effective = std::move(effective),
-                      .enabled = policy::sandbox_enabled(casting->config, casting->agent)};
+                      .enabled = enabled};
   TRY(print_all(flags.has("--json") ? as_json(report) : as_text(report)));
   return 0;
 }

@@ -37,7 +37,7 @@ std::string help_text() {
          "       coop trust SENDER [--group] [--json]\n"
          "       coop config check [FILE] [--json]\n"
          "       coop tool NAME '{json}' [--as USER] [--json]\n"
-         "       coop mcp [--workspace DIR] [--as USER | --channel SENDER]\n"
+         "       coop mcp [--workspace DIR] [--as USER | --channel SENDER] [--http ADDRESS]\n"
          "       coop status [--json]\n"
          "       coop completion bash|zsh|fish\n"
          "       coop man\n"

@@ -129,8 +129,7 @@ int coop_session_call(coop_session* session, const char* tool, const char* argum
                       char** json) {
   return answer(json, [&]() -> Result<std::string> {
     tools::Session* opened = TRY(session_of(session));
-    const Json read =
-        arguments == nullptr ? Json::object() : Json::parse(arguments, nullptr, false);
+    const Json read = arguments == nullptr ? Json::object() : tools::parse_json(arguments);
     if (read.is_discarded()) return invalid("arguments", "this is not JSON");
     const tools::ToolOutput output =
         opened->call(or_empty(tool), read, tools::CallHooks{.cancel_fd = cancel_fd});

@@ -7,14 +7,11 @@ namespace coop::embed {
 
 namespace {
 
-// For the agent itself the sandbox is off only where a file says so; for people of a coop.toml it is on
-// only where that says so.
+// Off only where it is written: what no file says is on.
 bool is_enabled(const cli::Request& request) {
   const auto mode = request.effective.settings.find(policy::Key::mode);
-  const bool said = mode != request.effective.settings.end();
-  const bool enabled = said && mode->second.value == policy::Scalar(std::string("enabled"));
-  const bool person = request.casting && request.casting->someone;
-  return person ? enabled : !said || enabled;
+  return mode == request.effective.settings.end() ||
+         mode->second.value == policy::Scalar(std::string("enabled"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr double kLongestTimeout = 1e9;  // seconds
 
 Result<Json> parse_object(std::string_view text, std::string_view name,
                           std::span<const std::string_view> keys) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = tools::parse_json(text);
   if (json.is_discarded()) return invalid(name, "this is not JSON");
   if (!json.is_object()) return invalid(name, "an object is expected");
   for (const auto& [key, value] : json.items()) {

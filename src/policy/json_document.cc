@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_depth.h"
 #include "base/path.h"
 
 namespace coop::policy {
@@ -11,14 +12,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr int kMostNesting = 32;
+constexpr int kMostLevels = 32;
 
 class Reader {
  public:
   explicit Reader(std::string_view name) : name_(name) {}
 
   Result<Node> node(const Json& json, const std::string& place, int depth) const {
-    if (depth > kMostNesting) return bad(place, "is nested too deeply");
+    if (depth > kMostLevels) return bad(place, "is nested too deeply");
     if (json.is_boolean()) return Node{.value = json.get<bool>()};
     if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
       return bad(place, "is too large a number");
@@ -62,6 +63,7 @@ class Reader {
 
 Result<Table> parse_json_document(std::string_view text, std::string_view name) {
   if (text.size() > kMostBytes) return invalid(name, "is longer than 1 MiB");
+  if (nests_deeper(text)) return invalid(name, "is nested too deeply");
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return invalid(name, "is not JSON");
   if (!json.is_object()) return invalid(name, "must be an object");

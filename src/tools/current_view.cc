@@ -4,23 +4,18 @@
 
 namespace coop::tools {
 
-namespace {
-
-constexpr std::chrono::seconds kGood{1};
-
-}  // namespace
-
-CurrentView::CurrentView(Make make, FileView first)
+CurrentView::CurrentView(Make make, FileView first, std::chrono::milliseconds good_for)
     : make_(std::move(make)),
       view_(std::move(first)),
-      good_until_(std::chrono::steady_clock::now() + kGood) {}
+      good_for_(good_for),
+      good_until_(std::chrono::steady_clock::now() + good_for) {}
 
 Result<FileView> CurrentView::get() {
   const std::lock_guard lock(mutex_);
   if (std::chrono::steady_clock::now() < good_until_) return view_;
   FileView fresh = TRY(with_context("looking at the workspace", make_()));
   view_ = std::move(fresh);
-  good_until_ = std::chrono::steady_clock::now() + kGood;
+  good_until_ = std::chrono::steady_clock::now() + good_for_;
   return view_;
 }
 

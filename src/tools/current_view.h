@@ -10,11 +10,11 @@
 namespace coop::tools {
 
 // Patterns are matched and guards looked for when a view is made, so it is made anew when a command has run, and when
-// it is older than a second.
+// it is older than `good_for`.
 class CurrentView {
  public:
   using Make = std::function<Result<FileView>()>;
-  CurrentView(Make make, FileView first);
+  CurrentView(Make make, FileView first, std::chrono::milliseconds good_for);
 
   // An error when it cannot be made any more: then no file is shown at all.
   Result<FileView> get();
@@ -24,6 +24,7 @@ class CurrentView {
   Make make_;
   std::mutex mutex_{};
   FileView view_;
+  std::chrono::milliseconds good_for_;
   std::chrono::steady_clock::time_point good_until_;
 };
 

@@ -47,7 +47,9 @@ Result<WritePlace> place_of(const FileView::State& view, const Request& request,
                    .host = found.host,
                    .shown = shown_as(view, found.location.inside),
                    .exists = true,
-                   .mode = found.status.st_mode & 0777};
+                   .mode = found.status.st_mode & 0777,
+                   .owner = found.status.st_uid,
+                   .group = found.status.st_gid};
   place.directory = TRY(open_parent(found.host, request));
   return place;
 }

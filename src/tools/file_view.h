@@ -29,7 +29,9 @@ struct WritePlace {
   Path host{};
   Path shown{};
   bool exists = false;
-  mode_t mode = 0644;  // of what is there now, or 0644
+  mode_t mode = 0644;  // of what is there now, as are the next two
+  uid_t owner = 0;
+  gid_t group = 0;
 };
 
 // Paths are as commands inside would write them: absolute, or relative to the workspace; ".." is taken

@@ -30,6 +30,43 @@ bool may_end_here(const LeakPattern& pattern, std::string_view text, std::size_t
   return true;
 }
 
+bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// Whether it ends in `opening` and `digits` hexadecimal digits.
+bool ends_in_code(std::string_view text, std::string_view opening, std::size_t digits) {
+  if (text.size() < opening.size() + digits) return false;
+  const std::string_view code = text.substr(text.size() - digits);
+  return std::ranges::all_of(code, is_hex) &&
+         text.substr(0, text.size() - digits).ends_with(opening);
+}
+
+// ESC [ numbers letter, the ESC as itself or written out.
+bool ends_in_colour(std::string_view text) {
+  constexpr std::size_t kLongest = 32;
+  if (!is_letter(text.back())) return false;
+  std::size_t length = 1;
+  while (length < std::min(text.size(), kLongest)) {
+    const char c = text[text.size() - 1 - length];
+    if (!is_digit(c) && c != ';' && c != ':' && c != '?') break;
+    ++length;
+  }
+  const std::string_view opening = text.substr(0, text.size() - length);
+  return std::ranges::any_of(
+      std::array<std::string_view, 5>{"\x1b[", "\\x1b[", "\\033[", "\\e[", "\\u001b["},
+      [&](std::string_view escape) { return opening.ends_with(escape); });
+}
+
+bool ends_in_escape(std::string_view text) {
+  constexpr std::string_view kLetters = "abefnrtv0";
+  const bool short_escape = text.size() >= 2 && text[text.size() - 2] == '\\' &&
+                            kLetters.find(text.back()) != std::string_view::npos;
+  return short_escape || ends_in_code(text, "%", 2) || ends_in_code(text, "\\x", 2) ||
+         ends_in_code(text, "\\u", 4) || ends_in_colour(text);
+}
+
 struct Collector {
   std::string_view text;
   std::vector<LeakHit>& hits;
@@ -38,7 +75,9 @@ struct Collector {
 int collect(unsigned id, unsigned long long from, unsigned long long to, unsigned /*flags*/,
             void* context) {
   const Collector& collector = *static_cast<Collector*>(context);
-  if (may_end_here(kPatterns[id], collector.text, to)) {
+  const LeakPattern& pattern = kPatterns[id];
+  if (may_end_here(pattern, collector.text, to) &&
+      (!pattern.begins_word || begins_word(collector.text, from))) {
     // No exception may pass through vectorscan's C: without memory the scan is stopped, and fails.
     try {
       collector.hits.push_back({.pattern = id, .begin = from, .end = to});
@@ -70,6 +109,11 @@ bool has_key(std::string_view body) {
 }  // namespace
 
 const LeakPattern& leak_pattern(std::size_t index) { return kPatterns[index]; }
+
+bool begins_word(std::string_view text, std::size_t place) {
+  const std::string_view before = text.substr(0, place);
+  return before.empty() || !is_word(before.back()) || ends_in_escape(before);
+}
 
 PemBlock pem_block(std::string_view text, std::size_t begin, std::size_t header_end) {
   using Kind = PemBlock::Kind;

@@ -17,6 +17,7 @@ struct LeakPattern {
   enum class Follows : std::uint8_t { anything, none_of, one_of, block };
   std::string_view name;
   std::string_view reason;
+  bool begins_word;  // see begins_word() below
   Follows follows;
   std::array<std::uint64_t, 4> set;  // of bytes, for none_of and one_of
 };
@@ -48,6 +49,10 @@ class LeakDatabase {
 };
 
 const LeakPattern& leak_pattern(std::size_t index);
+
+// Whether a word begins at `place`: behind anything that is no letter, digit or "_", and behind an escape, whose last
+// letter belongs to no word: "%3D", "\\n", "\\x20", "\\u003d", a terminal's colour.
+bool begins_word(std::string_view text, std::size_t place);
 
 // What follows the first line of a PEM block.
 struct PemBlock {

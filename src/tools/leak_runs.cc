@@ -7,7 +7,6 @@ namespace coop::tools {
 
 namespace {
 
-constexpr std::size_t kSlice = 200'000;
 constexpr std::size_t kOverlap = 66'000;
 
 using Table = std::array<std::uint16_t, 256>;
@@ -39,19 +38,13 @@ constexpr Table kHexValue = [] {
 
 using Set = std::array<bool, 256>;
 
-constexpr Set kBase64Run = [] {
+constexpr Set set_of(const Table& values) {
   Set set{};
-  for (std::size_t c = 0; c < 256; ++c) set[c] = kBase64Value[c] != kNoDigit;
+  for (std::size_t c = 0; c < 256; ++c) set[c] = values[c] != kNoDigit;
   return set;
-}();
-
-// Digits and what may stand between them on a line: "73 6b", "73:6b", "0x73, 0x6b", "\x73\x6b".
-constexpr Set kHexRun = [] {
-  Set set{};
-  for (std::size_t c = 0; c < 256; ++c) set[c] = kHexValue[c] != kNoDigit;
-  for (const char c : std::string_view(" :,\\xX")) set[static_cast<unsigned char>(c)] = true;
-  return set;
-}();
+}
+constexpr Set kBase64Digits = set_of(kBase64Value);
+constexpr Set kHexDigits = set_of(kHexValue);
 
 // A word: all that is printed but quotes, brackets and the backslash.
 constexpr Set kUrlRun = [] {
@@ -91,69 +84,39 @@ std::size_t past_break(std::string_view text, std::size_t place) {
 
 // Wrapped base64 and `xxd -p`: lines of one length, only the last is shorter. Anything else that
 // follows in the next line is another thing: names in a listing are not one blob.
-std::size_t end_of_wrapped(const Set& set, std::string_view text, std::size_t end,
-                           std::size_t width) {
+template <typename Digits>
+std::size_t end_of_wrapped(std::string_view text, std::size_t end, std::size_t width) {
   while (true) {
     const std::size_t begin = past_break(text, end);
     if (begin == end) return end;
-    const std::size_t next = end_of(set, text, begin);
+    const std::size_t next = end_of_row<Digits>(text, begin);
     if (next == begin || next - begin > width) return end;
     end = next;
     if (next - begin < width) return end;
   }
 }
 
-constexpr Set kHexDigits = [] {
-  Set set{};
-  for (std::size_t c = 0; c < 256; ++c) set[c] = kHexValue[c] != kNoDigit;
-  return set;
-}();
-
-// Finds, digit by digit of base64, where the bytes can be ASCII. Every secret that a pattern describes
-// has nine such bytes in a row at least, and most words that only look like base64 have not.
-class AsciiFilter {
- public:
-  void add(unsigned value) { add_bits(bits_of(value)); }
-  static constexpr unsigned bits_of(unsigned value) {
-    return (value >> 5U & 1U) | (value >> 2U & 2U) | (value << 1U & 4U);
+// How runs of a kind are found, and whether there is any sense in decoding one that is not wrapped.
+struct Base64Kind {
+  using Rows = Base64Rows;
+  using Digits = Base64Digits;
+  static std::size_t digits_at_end(std::string_view row) { return row.size(); }
+  static bool worth_decoding(std::string_view row) { return has_ascii(row); }
+};
+struct HexKind {
+  using Rows = HexRows;
+  using Digits = HexDigits;
+  static std::size_t digits_at_end(std::string_view row) {
+    return row.size() - begin_of(kHexDigits, row, row.size(), 0);
   }
-  void add_bits(unsigned bits) {
-    // Bit n: no three ASCII bytes begin with the digit that is n digits back. The first bits of three
-    // bytes are in the first, second and third of their four digits.
-    not_ascii_ = not_ascii_ << 1U | bits;
-    // Nine in a row begin ten digits before this one.
-    if ((not_ascii_ & 0x444U) == 0) ways_ |= 1U << ((count_ + 2) % 4);
-    ++count_;
+  static bool worth_decoding(std::string_view row) {
+    return has_as_many<HexDigits>(row, kLeastHex);
   }
-  unsigned ways() const { return ways_; }  // bit n: when n digits are left out at the front
-
- private:
-  unsigned not_ascii_ = ~0U;
-  unsigned count_ = 0;
-  unsigned ways_ = 0;
 };
 
-// For each character what the filter takes, in one look.
-constexpr std::uint8_t kEndsRun = 0x80;
-constexpr std::array<std::uint8_t, 256> kFilterBits = [] {
-  std::array<std::uint8_t, 256> table{};
-  for (std::size_t c = 0; c < 256; ++c)
-    table[c] =
-        kBase64Run[c] ? static_cast<std::uint8_t>(AsciiFilter::bits_of(kBase64Value[c])) : kEndsRun;
-  return table;
-}();
-
-struct Kind {
-  const Set& run;
-  const Set& digits;
-  std::size_t least;
-};
-constexpr Kind kBase64{.run = kBase64Run, .digits = kBase64Run, .least = kLeastBase64};
-constexpr Kind kHex{.run = kHexRun, .digits = kHexDigits, .least = kLeastHex};
-
-// What is looked at of a run that covers `place`.
+// What is looked at of a run that begins at `place`, or has its escape there.
 std::string_view window_at(std::string_view text, std::size_t place) {
-  return text.substr(0, std::min(text.size(), place + kSlice));
+  return text.substr(0, std::min(text.size(), place + kMostRow));
 }
 
 // A run that reaches the end of its window is gone on with a little before that.
@@ -167,51 +130,19 @@ Run slice(std::string_view text, std::string_view window, std::size_t begin, std
   return {.begin = begin, .end = end, .next = text[next - 1] == '\\' ? next - 1 : next};
 }
 
-// Whether `least` characters in a row may cover `place`: half of them are before or behind it. A few
-// looks without a branch spare most words the search for their ends.
-bool may_cover(const Kind& kind, std::string_view text, std::size_t place) {
-  const std::size_t step = kind.least / 8;
-  if (place < 4 * step || place + 4 * step >= text.size()) return is_in(kind.run, text[place]);
-  const auto at = [&](std::size_t index) { return unsigned{is_in(kind.run, text[index])}; };
-  const unsigned before =
-      at(place - step) & at(place - 2 * step) & at(place - 3 * step) & at(place - 4 * step);
-  const unsigned behind =
-      at(place + step) & at(place + 2 * step) & at(place + 3 * step) & at(place + 4 * step);
-  return (at(place) & (before | behind)) != 0;
-}
-
-// A run of `least` characters covers every `least`-th place: most of the text is never looked at.
-Run next_digits(std::string_view text, const Kind& kind, std::size_t from) {
-  for (std::size_t probe = from + kind.least - 1; probe < text.size();) {
-    if (!may_cover(kind, text, probe)) {
-      from = probe + 1;
-      probe += kind.least;
-      continue;
-    }
-    const std::string_view window = window_at(text, probe);
-    const std::size_t begin = begin_of(kind.run, text, probe, from);
-    unsigned ways = 1;
-    std::size_t end = begin;
-    if (kind.least == kLeastBase64) {
-      AsciiFilter filter;
-      for (; end < window.size(); ++end) {
-        const std::uint8_t bits = kFilterBits[static_cast<unsigned char>(window[end])];
-        if (bits == kEndsRun) break;
-        filter.add_bits(bits);
-      }
-      ways = filter.ways();
-    } else {
-      end = end_of(kind.run, window, probe);
-    }
-    if (end - begin >= kind.least) {
-      // Only unseparated digits are wrapped.
-      const std::size_t line = begin_of(kind.digits, text, end, begin);
-      const std::size_t last =
-          end - line >= kind.least ? end_of_wrapped(kind.digits, window, end, end - line) : end;
-      if (ways != 0 || last != end || end == window.size()) return slice(text, window, begin, last);
-    }
-    from = end;
-    probe = end + kind.least;
+template <typename Kind>
+Run next_digits(std::string_view text, std::size_t from) {
+  typename Kind::Rows rows(text, from);
+  for (Row row = rows.next(); row.begin != row.end; row = rows.next()) {
+    const std::string_view window = window_at(text, row.begin);
+    const std::string_view characters = text.substr(row.begin, row.end - row.begin);
+    // Only unseparated digits are wrapped.
+    const std::size_t width = Kind::digits_at_end(characters);
+    const std::size_t end = width >= Kind::Rows::kLeast
+                                ? end_of_wrapped<typename Kind::Digits>(window, row.end, width)
+                                : row.end;
+    if (end != row.end || end == window.size() || Kind::worth_decoding(characters))
+      return slice(text, window, row.begin, end);
   }
   return {.begin = text.size(), .end = text.size(), .next = text.size()};
 }
@@ -242,11 +173,42 @@ bool may_go_on(const Set& digits, std::size_t least, std::string_view text, std:
   return next == text.size() || (next > begin && next - begin <= width);
 }
 
+bool is_prefix(std::string_view text, std::size_t place) {
+  return text[place] == '0' && place + 1 < text.size() &&
+         (text[place + 1] == 'x' || text[place + 1] == 'X');
+}
+
+// Sixteen characters; behind the text there are zeros.
+Bytes vector_at(std::string_view text, std::size_t place) {
+  if (text.size() - place >= kVector) return load(text.data() + place);
+  return Block(text, place).part(0);
+}
+
+// Digits are read sixteen at a time, up to the first character that is none.
+template <typename Digits>
+std::size_t read_values(std::string_view text, Encoding encoding, std::size_t begin,
+                        std::size_t end, unsigned char* values) {
+  std::size_t count = 0;
+  for (std::size_t place = begin; place < end;) {
+    const Bytes characters = vector_at(text, place);
+    const Bytes read = Digits::values(characters);
+    std::memcpy(values + count, &read, sizeof read);
+    const auto digits = static_cast<std::size_t>(std::countr_one(first_bits(Digits{}(characters))));
+    std::size_t taken = std::min(digits, end - place);
+    if (encoding == Encoding::hex && taken > 0 && is_prefix(text, place + taken - 1)) --taken;
+    count += taken;
+    place += taken;
+    if (taken < kVector && place < end) place += digit_at(text, encoding, place).size;
+  }
+  return count;
+}
+
 }  // namespace
 
 Run next_run(std::string_view text, Encoding encoding, std::size_t from) {
   if (encoding == Encoding::url) return next_url(text, from);
-  return next_digits(text, encoding == Encoding::base64 ? kBase64 : kHex, from);
+  return encoding == Encoding::base64 ? next_digits<Base64Kind>(text, from)
+                                      : next_digits<HexKind>(text, from);
 }
 
 Digit digit_at(std::string_view text, Encoding encoding, std::size_t place) {
@@ -261,32 +223,16 @@ Digit digit_at(std::string_view text, Encoding encoding, std::size_t place) {
   }
   if (c == '\\') return {.size = 2};  // "\n" and "\x": the letter is no digit
   if (encoding == Encoding::base64) return {.value = value_in(kBase64Value, c)};
-  const bool prefix =
-      c == '0' && place + 1 < text.size() && (text[place + 1] == 'x' || text[place + 1] == 'X');
-  return prefix ? Digit{.size = 2} : Digit{.value = value_in(kHexValue, c)};
+  return is_prefix(text, place) ? Digit{.size = 2} : Digit{.value = value_in(kHexValue, c)};
 }
 
 Digits read_digits(std::string_view text, Encoding encoding, std::size_t begin, std::size_t end,
                    std::vector<unsigned char>& values) {
-  if (values.size() < end - begin) values.resize(end - begin);
-  const Table& table = encoding == Encoding::base64 ? kBase64Value : kHexValue;
-  Digits digits{};
-  AsciiFilter filter;
-  for (std::size_t place = begin; place < end;) {
-    unsigned value = value_in(table, text[place]);
-    std::size_t size = 1;
-    if (value >= 64 || (encoding == Encoding::hex && value == 0)) {
-      const Digit digit = digit_at(text, encoding, place);
-      value = digit.value;
-      size = digit.size;
-    }
-    place += size;
-    if (value == kNoDigit) continue;
-    filter.add(value);
-    values[digits.count++] = static_cast<unsigned char>(value);
-  }
-  digits.ascii_from = filter.ways();
-  return digits;
+  if (values.size() < end - begin + kVector) values.resize(end - begin + kVector);
+  if (encoding == Encoding::hex)
+    return {.count = read_values<HexDigits>(text, encoding, begin, end, values.data())};
+  const std::size_t count = read_values<Base64Digits>(text, encoding, begin, end, values.data());
+  return {.count = count, .ascii_from = ascii_ways(std::span(values).first(count))};
 }
 
 bool may_be_wrapped(std::string_view text, std::size_t line) {
@@ -294,7 +240,7 @@ bool may_be_wrapped(std::string_view text, std::size_t line) {
   if (end > 0 && text[end - 1] == '\n') --end;
   if (end > 0 && text[end - 1] == '\r') --end;
   const std::size_t begin = past_break(text, end);
-  return may_go_on(kBase64Run, kLeastBase64, text, end, begin) ||
+  return may_go_on(kBase64Digits, kLeastBase64, text, end, begin) ||
          may_go_on(kHexDigits, kLeastHex, text, end, begin);
 }
 

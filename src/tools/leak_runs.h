@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/leak_rows.h"
 #include "tools/leaks.h"
 
 namespace coop::tools {
@@ -14,11 +15,12 @@ struct Run {
   std::size_t begin = 0;
   std::size_t end = 0;   // the same as begin: there is none
   std::size_t next = 0;  // where to look for the one after it
+  bool operator==(const Run&) const = default;
 };
 
 // A run has at least so many characters; shorter ones hold no secret that a pattern describes.
-inline constexpr std::size_t kLeastBase64 = 24;
-inline constexpr std::size_t kLeastHex = 40;
+inline constexpr std::size_t kLeastBase64 = Base64Rows::kLeast;
+inline constexpr std::size_t kLeastHex = HexRows::kLeast;
 
 // The first run from `from` on. URL-encoded: a word with %XX in it. A very long one is given in slices
 // which overlap by more than any secret is long, so that memory is bounded.

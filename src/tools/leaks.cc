@@ -124,8 +124,6 @@ void LeakScanner::State::add_decoded(std::string_view text, Encoding encoding,
     const std::size_t begin = find.begin - stretch.offset;
     const std::size_t end = find.end - stretch.offset;
     const auto range = place.of(begin, end);
-    // A word with an escape elsewhere in it: what is as it was, was found in the text itself.
-    if (encoding == Encoding::url && range.end - range.begin == end - begin) continue;
     Leak leak = leak_of(find);
     leak.encoding = encoding;
     leak.begin = range.begin;

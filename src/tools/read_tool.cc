@@ -89,7 +89,8 @@ Result<ToolOutput> read(const FileView& view, const Json& arguments) {
     return output;
   }
   output.text = as_utf8(found.text);
-  const std::int64_t next = first + found.lines;
+  // A line that is longer than all we show is passed over: its rest has no line number.
+  const std::int64_t next = first + std::max<std::int64_t>(found.lines, found.cut ? 1 : 0);
   if (found.text.empty() && first > 1)
     output.text = "[there is no line " + std::to_string(first) + ": the file has " +
                   std::to_string(found.seen) + " line ends]";

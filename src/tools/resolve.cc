@@ -81,6 +81,17 @@ Result<Resolved> look_up(const FileView::State& view, const Request& request,
   return Resolved{.location = std::move(location)};
 }
 
+// Without walls a link in the workspace could lead the owner's tools anywhere, and others may have put it there.
+Result<void> check_link(const FileView::State& view, const Request& request, const Path& host) {
+  if (view.walls == Walls::sandbox || is_within(host, view.workspace())) return {};
+  const Location asked =
+      TRY(locate(view.prepared.plan, view.workspace(), request.operation, request.path));
+  if (!is_within(asked.host(), view.workspace())) return {};
+  return denied(request.operation,
+                in_quotes(request.path) + " leads out of the workspace, to " + in_quotes(host),
+                "links of the workspace", "name the file it leads to, if that is meant");
+}
+
 }  // namespace
 
 Result<Path> name_of_descriptor(const UniqueFd& fd, const Request& request) {
@@ -107,6 +118,7 @@ Result<Resolved> resolve(const FileView::State& view, const Request& request) {
     found = with_context(in_quotes(request.path) + " is or goes through a link",
                          look_up(view, Request{request.operation, path}, next));
   }
+  if (found && found->fd.valid()) TRY(check_link(view, request, found->host));
   if (found && next)
     return invalid(request.operation, in_quotes(request.path) + " goes through too many links");
   return found;

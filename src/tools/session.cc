@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "base/redact.h"
 #include "host/environment.h"
@@ -15,6 +16,7 @@
 #include "tools/host_exec.h"
 #include "tools/leaks.h"
 #include "tools/shell_tools.h"
+#include "tools/write_rules.h"
 
 namespace coop::tools {
 
@@ -24,9 +26,11 @@ constexpr std::string_view kSpan = "tool_execute";
 constexpr std::string_view kExecSpan = "tool_execute/sandbox_exec";
 
 // What of the environment must never come out of a tool.
-std::vector<LeakScanner::Known> known_secrets() {
+std::vector<LeakScanner::Known> known_secrets(const Policy& policy) {
   std::vector<LeakScanner::Known> known;
   for (const auto& [name, value] : host::read_environment())
+    if (names_a_secret(name)) known.push_back({name, value});
+  for (const auto& [name, value] : policy.set_environment)
     if (names_a_secret(name)) known.push_back({name, value});
   return known;
 }
@@ -60,6 +64,15 @@ Result<FileView> view_of(const SessionOptions& options) {
                                                      : FileView::of_host(options.policy.workspace);
 }
 
+// A file that has just appeared and is to be hidden is hidden from the next call on. Guards go by names, whenever they
+// were looked for.
+std::chrono::milliseconds good_for(const Policy& policy) {
+  const auto may_hide_more = [](const PathRule& rule) {
+    return rule.pattern && rule.kind == RuleKind::hide;
+  };
+  return std::chrono::milliseconds(std::ranges::any_of(policy.rules, may_hide_more) ? 0 : 1000);
+}
+
 }  // namespace
 
 std::string_view to_text(Isolation isolation) {
@@ -83,7 +96,7 @@ struct Session::State {
 
   State(SessionOptions chosen, const FileView& seen, LeakScanner leaks)
       : options(std::move(chosen)),
-        current([this] { return view_of(options); }, seen),
+        current([this] { return view_of(options); }, seen, good_for(options.policy)),
         workspace(seen.workspace()),
         workspace_inside(seen.workspace_inside()),
         scanner(std::move(leaks)) {}
@@ -130,6 +143,8 @@ struct Session::State {
     const auto path = variables.find("PATH");
     return {.view = [this] { return current.get(); },
             .workspace = outside ? workspace : workspace_inside,
+            // Whoever may write to the workspace could run programs as the owner with it.
+            .tools = outside ? Path() : join(workspace_inside, "tools/bin"),
             .path = outside && path != variables.end()
                         ? path->second
                         : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
@@ -180,7 +195,9 @@ struct Session::State {
     if (!found) return output;
     const std::string names = in_text.empty() ? "in the structured result" : names_of(in_text);
     log(LogLevel::warn, kSpan, "a result contained a secret", {{"secret", names}});
-    if (options.on_leak != OnLeak::redact) {
+    // A file with a part replaced is not that file any more.
+    const bool whole = output.structured.contains("data");
+    if (options.on_leak != OnLeak::redact || whole) {
       if (options.on_leak == OnLeak::terminate) terminated = true;
       return refusal("the result contains a secret (" + names + ") and is withheld", "leak guard");
     }
@@ -212,8 +229,11 @@ Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::open(SessionOptions options) {
   options.policy.limits.output_limit = kOutputLimit;
+  if (isolation_of(options) == Isolation::sandbox)
+    for (PathRule& rule : identity_rules(options.policy.workspace))
+      options.policy.rules.push_back(std::move(rule));
   const FileView view = TRY(view_of(options));
-  LeakScanner scanner = TRY(LeakScanner::create(known_secrets()));
+  LeakScanner scanner = TRY(LeakScanner::create(known_secrets(options.policy)));
   auto state = std::make_unique<State>(std::move(options), view, std::move(scanner));
   if (state->on_host())
     state->log(LogLevel::warn, kSpan,
@@ -264,7 +284,13 @@ void Session::warm_up() {
 ToolOutput Session::call(std::string_view name, const Json& arguments, const CallHooks& hooks) {
   const std::span<const ToolInfo> table = tool_table();
   const auto tool = std::ranges::find(table, name, &ToolInfo::name);
-  if (tool == table.end()) return refusal("there is no tool \"" + printable(name) + "\"");
+  if (tool == table.end()) {
+    std::vector<std::string_view> names;
+    for (const ToolInfo& one : table) names.push_back(one.name);
+    const std::string_view near = nearest(name, names);
+    return refusal("there is no tool \"" + printable(name) + "\"" +
+                   (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  }
   if (state_->terminated) return refusal("this session was ended by the leak guard", "leak guard");
   if (!policy::may_use(state_->options.trust, name))
     return refusal(std::string(name) + " needs the trust " + std::string(to_text(tool->least)) +

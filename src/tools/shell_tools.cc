@@ -86,20 +86,30 @@ std::chrono::milliseconds timeout_of(const Json& arguments) {
   return std::chrono::seconds(found->get<std::int64_t>());
 }
 
-// Programs an agent installed for itself come first.
+// Programs an agent made for itself come last: a `git` among them must not take the place of git.
 std::string path_with_tools(const ShellPlace& place) {
-  const std::string own = join(place.workspace, "tools/bin");
-  return place.path.empty() ? own : own + ":" + place.path;
+  if (place.tools.empty()) return place.path;
+  return place.path.empty() ? place.tools : place.path + ":" + place.tools;
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && name.find_first_not_of(
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                              "0123456789_") == std::string_view::npos;
 }
 
 Result<void> add_environment(Command& command, const Json& arguments) {
   const auto found = arguments.find("environment");
   if (found == arguments.end()) return {};
   for (const auto& [name, value] : found->items()) {
-    if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos)
+    Result<void> allowed = policy::check_variable(name, "environment", {});
+    if (!allowed) {
+      allowed.error().rule = "variables that inject code";
+      allowed.error().hint.clear();  // it names a flag that a caller of tools does not have
+      return allowed;
+    }
+    if (!is_variable_name(name))
       return invalid("environment", "\"" + printable(name) + "\" is not a variable's name");
-    TRY(with_hint("such variables are not set for tools",
-                  policy::check_variable(name, "environment", {})));
     command.environment[name] = value.get<std::string>();
   }
   return {};

@@ -19,7 +19,8 @@ using Runner =
 struct ShellPlace {
   std::function<Result<FileView>()> view{};  // asked only where a directory is named
   Path workspace{};                          // as commands know it
-  std::string path{};                        // their PATH, without tools/bin
+  Path tools{};                              // programs an agent made for itself; empty: none
+  std::string path{};                        // their PATH, without those
 };
 
 // {command, timeout?: seconds, directory?}

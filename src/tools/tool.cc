@@ -1,5 +1,7 @@
 #include "tools/tool.h"
 
+#include "base/json_depth.h"
+
 namespace coop::tools {
 
 namespace {
@@ -17,6 +19,11 @@ void add_denial(ToolOutput& output, std::string_view what, std::string_view rule
 }
 
 }  // namespace
+
+Json parse_json(std::string_view text) {
+  if (nests_deeper(text)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
+}
 
 ToolOutput refusal(std::string_view text, std::string_view rule, std::string_view grant) {
   std::string whole(text);

@@ -58,7 +58,7 @@ Result<void> check_readable(const FileView::State& view, const Request& request,
 }
 
 Result<void> check_name(const FileView::State& view, const Request& request, const Path& host) {
-  if (is_within(host, view.workspace()) && is_identity_file(host))
+  if (is_within(host, view.workspace()) && is_identity_file(relative_to(host, view.workspace())))
     return denied(request.operation,
                   in_quotes(request.path) +
                       " is read-only by identity file: who the agent is, is not its own to write",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <vector>
 
 #include "base/path.h"
@@ -14,6 +15,8 @@ namespace coop::tools {
 namespace {
 
 using Names = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 3> kIdentity{"soul.md", "identity.md", "user.md"};
 
 // As a file system that ignores case would compare it. Two letters outside ASCII are the same as
 // "s" and "k" there; some systems drop dots and blanks at the end.
@@ -105,8 +108,29 @@ std::optional<std::string> guard_of(const Path& root, const Path& path,
 }
 
 bool is_identity_file(std::string_view path) {
-  constexpr std::array<std::string_view, 3> kIdentity{"soul.md", "identity.md", "user.md"};
-  return std::ranges::find(kIdentity, folded(name_of(path))) != kIdentity.end();
+  return std::ranges::any_of(split(path), [](std::string_view name) {
+    return std::ranges::find(kIdentity, name) != kIdentity.end();
+  });
+}
+
+std::vector<PathRule> identity_rules(const Path& workspace) {
+  std::vector<PathRule> rules;
+  if (workspace.find_first_of("*?[\\") != Path::npos)
+    return rules;  // it would be read as a pattern
+  for (const std::string_view name : kIdentity) {
+    std::string either_case;
+    for (const char c : name) {
+      const char upper = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      either_case += upper == c ? std::string{c} : std::string{'[', upper, c, ']'};
+    }
+    rules.push_back(PathRule{.kind = RuleKind::protect,
+                             .path = join(workspace, either_case),
+                             .if_missing = Missing::skip,
+                             .origin = "identity file",
+                             .reason = "who the agent is, is not its own to write",
+                             .pattern = true});
+  }
+  return rules;
 }
 
 }  // namespace coop::tools

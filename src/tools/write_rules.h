@@ -5,8 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "coop/path.h"
+#include "coop/policy.h"
 
 namespace coop::tools {
 
@@ -17,6 +18,9 @@ std::optional<std::string> guard_of(const Path& root, const Path& path,
                                     std::span<const std::string> names);
 
 // SOUL.md, IDENTITY.md, USER.md: who the agent is, is not the agent's to write.
+// Also what would lie below a directory of that name.
 bool is_identity_file(std::string_view path);
+// The same for commands: rules for the files at the top of the workspace, in whatever case they are written.
+std::vector<PathRule> identity_rules(const Path& workspace);
 
 }  // namespace coop::tools

@@ -28,6 +28,7 @@ class TemporaryName {
   }
 
   const std::string& name() const { return name_; }
+  bool is_created() const { return created_; }
   void created() { created_ = true; }
   void kept() { created_ = false; }
 
@@ -37,18 +38,41 @@ class TemporaryName {
   bool created_ = false;
 };
 
+// A file without a name, which is gone when we are killed; with one where the file system knows no such files.
+Result<UniqueFd> open_nameless(const WritePlace& place, TemporaryName& temporary,
+                               const std::string& shown) {
+  UniqueFd file(::openat(place.directory.get(), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666));
+  if (file.valid()) return file;
+  file.reset(::openat(place.directory.get(), temporary.name().c_str(),
+                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file.valid()) return system_error("write", shown);
+  temporary.created();
+  return file;
+}
+
+// Only permissions: what is new must not run as someone else. Its owner is kept where we may.
+Result<void> take_after(const WritePlace& place, const UniqueFd& file, const std::string& shown) {
+  if (!place.exists) return {};
+  [[maybe_unused]] const int may_fail = ::fchown(file.get(), place.owner, place.group);
+  if (::fchmod(file.get(), place.mode & 0777) < 0) return system_error("fchmod", shown);
+  return {};
+}
+
 // All or nothing. A new file takes the old one's name: were the old one written to, its other hard
 // links would change with it, and one of them may be what the view protects.
 Result<void> replace(const WritePlace& place, std::string_view content) {
   const std::string shown = printable(place.shown);
   TemporaryName temporary(place.directory.get());
-  UniqueFd file(::openat(place.directory.get(), temporary.name().c_str(),
-                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.valid()) return system_error("write", shown);
-  temporary.created();
+  const UniqueFd file = TRY(open_nameless(place, temporary, shown));
   TRY(write_all(file.get(), content, shown));
-  // Only permissions: what is new must not run as someone else.
-  if (::fchmod(file.get(), place.mode & 0777) < 0) return system_error("fchmod", shown);
+  TRY(take_after(place, file, shown));
+  if (!temporary.is_created()) {
+    const std::string link = "/proc/self/fd/" + std::to_string(file.get());
+    if (::linkat(AT_FDCWD, link.c_str(), place.directory.get(), temporary.name().c_str(),
+                 AT_SYMLINK_FOLLOW) < 0)
+      return system_error("link", shown);
+    temporary.created();
+  }
   if (::renameat(place.directory.get(), temporary.name().c_str(), place.directory.get(),
                  place.name.c_str()) < 0)
     return system_error("rename", shown);

@@ -178,7 +178,7 @@ KERNEL_TEST(McpHttp, ConnectionsThatSayNothingKeepNobodyOut) {
   const Workspace workspace;
   const Serving serving(workspace);
   std::vector<std::unique_ptr<Connection>> silent;
-  for (int count = 0; count < 100; ++count) {
+  for (int count = 0; count < 400; ++count) {  // more than there is room for
     silent.push_back(std::make_unique<Connection>(serving.port()));
     silent.back()->send("POST /mcp HT");
   }

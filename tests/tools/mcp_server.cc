@@ -1,8 +1,13 @@
 // The protocol, message by message, on a real session.
 #include "tools/mcp/server.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
+#include <thread>
 
 #include "support/harness.h"
 
@@ -233,6 +238,51 @@ KERNEL_TEST(McpServer, WhatIsNoMessageGetsTheProtocolsError) {
   }
   client.send_text("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");  // no answer
   EXPECT_EQ(client.ask("ping")["result"], Json::object());
+}
+
+KERNEL_TEST(McpServer, DeeplyNestedMessagesAreRefused) {
+  const Workspace workspace;
+  Client client(workspace);
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  for (const std::string& text :
+       {R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":)" + deep + "}}",
+        R"({"jsonrpc":"2.0","method":"ping","id":)" + deep + "}", deep}) {
+    client.send_text(text);
+    EXPECT_EQ(client.last()["error"]["code"], -32700);
+  }
+  EXPECT_EQ(client.ask("ping")["result"], Json::object());
+}
+
+KERNEL_TEST(McpServer, AClientThatReadsNothingHoldsUpNoTimeoutAndNoEnd) {
+  const Workspace workspace;
+  const std::unique_ptr<Session> session =
+      Session::open({.policy = Policy{.workspace = workspace.path()}}).value();
+  Server server(*session, "0.1.0");
+  ::signal(SIGPIPE, SIG_IGN);  // as coop mcp does
+  int requests[2];
+  int answers[2];
+  ASSERT_EQ(::pipe2(requests, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(answers, O_CLOEXEC), 0);  // nobody reads these
+  const std::string marker = "64." + std::to_string(::getpid());
+  const std::string call =
+      Json{{"jsonrpc", "2.0"},
+           {"id", 1},
+           {"method", "tools/call"},
+           {"params",
+            {{"name", "bash"},
+             {"arguments", {{"command", "(sleep " + marker + " &); yes"}, {"timeout", 1}}},
+             {"_meta", {{"progressToken", 1}}}}}}
+          .dump() +
+      "\n";
+  ASSERT_EQ(::write(requests[1], call.data(), call.size()), static_cast<ssize_t>(call.size()));
+  std::jthread serving([&] { EXPECT_TRUE(serve_stdio(server, requests[0], answers[1])); });
+  for (int round = 0; round < 500 && coop::tests::processes_with(marker).empty(); ++round)
+    ::usleep(10000);
+  EXPECT_FALSE(coop::tests::processes_with(marker).empty());
+  EXPECT_TRUE(coop::tests::all_gone(marker));  // killed at the timeout
+  ::close(requests[1]);
+  serving.join();  // and the end of its input ends it
+  for (const int fd : {requests[0], answers[0], answers[1]}) ::close(fd);
 }
 
 KERNEL_TEST(McpServer, FilesOfTheWorkspaceAreResources) {

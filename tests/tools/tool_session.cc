@@ -115,6 +115,57 @@ KERNEL_TEST(ToolSession, ToolsOfTheWorkspaceAreOnThePath) {
   const std::unique_ptr<Session> session = open_session(workspace);
   EXPECT_EQ(session->call("bash", {{"command", "mine"}}).text, "mine\n");
   EXPECT_EQ(session->call("exec", {{"program", "mine"}}).text, "mine\n");
+  // They take no other program's place, and the owner does not run what others have written.
+  coop::tests::write_file(workspace / "tools/bin/ls", "#!/bin/sh\necho mine\n");
+  ::chmod((workspace / "tools/bin/ls").c_str(), 0755);
+  EXPECT_NE(session->call("bash", {{"command", "ls"}}).text, "mine\n");
+  const std::unique_ptr<Session> owner = open_session(workspace, TrustLevel::owner);
+  EXPECT_NE(owner->call("bash", {{"command", "ls"}}).text, "mine\n");
+  EXPECT_TRUE(owner->call("bash", {{"command", "mine"}}).failed);
+}
+
+KERNEL_TEST(ToolSession, TheOwnersToolsAreNotLedOutByALinkOfOthers) {
+  const Workspace workspace;
+  const std::string target = workspace.around().path() + "/target";
+  coop::tests::write_file(target, "before");
+  coop::tests::make_symlink(target, workspace / "report.md");
+  const std::unique_ptr<Session> owner = open_session(workspace, TrustLevel::owner);
+  EXPECT_FALSE(owner->call("write_file", {{"path", target}, {"content", "meant"}}).failed);
+  const ToolOutput wrote =
+      owner->call("write_file", {{"path", "report.md"}, {"content", "not meant"}});
+  EXPECT_TRUE(wrote.failed);
+  EXPECT_EQ(wrote.structured["denials"][0]["rule"], "links of the workspace");
+  EXPECT_TRUE(owner->call("read_file", {{"path", "report.md"}}).failed);
+  EXPECT_EQ(coop::tests::read_file(target), "meant");
+}
+
+KERNEL_TEST(ToolSession, WhoTheAgentIsCommandsDoNotWriteEither) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "Soul.md", "me");
+  const std::unique_ptr<Session> session = open_session(workspace);
+  EXPECT_FALSE(session->call("bash", {{"command", "echo x > other.md"}}).failed);  // control
+  EXPECT_TRUE(session->call("bash", {{"command", "echo x > Soul.md"}}).failed);
+  EXPECT_TRUE(session->call("bash", {{"command", "mv Soul.md away.md"}}).failed);
+  EXPECT_TRUE(session->call("write_file", {{"path", "USER.md/x"}, {"content", "x"}}).failed);
+  EXPECT_EQ(coop::tests::read_file(workspace / "Soul.md"), "me");
+}
+
+KERNEL_TEST(ToolSession, AFileWithASecretIsNotSentInPart) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "key", std::string("gh") + "p_" + std::string(36, 'a'));
+  const ToolOutput output = open_session(workspace)->call("send_file", {{"path", "key"}});
+  EXPECT_TRUE(output.failed);
+  EXPECT_FALSE(output.structured.contains("data"));
+}
+
+KERNEL_TEST(ToolSession, SecretsThatThePolicySetsAreKnown) {
+  const Workspace workspace;
+  Policy policy{.workspace = workspace.path()};
+  policy.set_environment["MY_TOKEN"] = "plain-internal-value-123";
+  const std::unique_ptr<Session> session = Session::open({.policy = policy}).value();
+  const ToolOutput output = session->call("bash", {{"command", "echo $MY_TOKEN"}});
+  EXPECT_EQ(output.text.find("plain-internal"), std::string::npos) << output.text;
+  EXPECT_NE(output.text.find("MY_TOKEN"), std::string::npos) << output.text;
 }
 
 KERNEL_TEST(ToolSession, VariablesThatInjectCodeAreRefused) {
@@ -126,12 +177,16 @@ KERNEL_TEST(ToolSession, VariablesThatInjectCodeAreRefused) {
                                 {"environment", {{"A", "b"}}}})
                 .text,
             "b\n");  // control
-  for (const char* name : {"LD_PRELOAD", "BASH_ENV", "PYTHONPATH", "NODE_OPTIONS"}) {
+  for (const char* name : {"LD_PRELOAD", "BASH_ENV", "PYTHONPATH", "NODE_OPTIONS", "BASH_FUNC_ls%%",
+                           "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "LESSOPEN", "PS4"}) {
     const ToolOutput output =
         session->call("exec", {{"program", "true"}, {"environment", {{name, "x"}}}});
     EXPECT_TRUE(output.failed) << name;
     EXPECT_NE(output.text.find("injects code"), std::string::npos) << output.text;
+    EXPECT_EQ(output.text.find("--unsafe-env"), std::string::npos) << output.text;
   }
+  EXPECT_TRUE(
+      session->call("exec", {{"program", "true"}, {"environment", {{"A\nB", "x"}}}}).failed);
 }
 
 KERNEL_TEST(ToolSession, WithoutASandboxNothingRuns) {
@@ -175,6 +230,59 @@ KERNEL_TEST(ToolSession, ASecretInAResultIsReplacedWithheldOrEndsTheSession) {
     EXPECT_EQ(session->call("read_file", {{"path", "token"}}).text.find(some_secret()),
               std::string::npos);
   }
+}
+
+KERNEL_TEST(ToolSession, WhatAppearsLaterAndMatchesAPatternIsHiddenToo) {
+  const Workspace workspace;
+  Policy policy{.workspace = workspace.path()};
+  policy.rules.push_back(PathRule{.kind = RuleKind::hide,
+                                  .path = workspace / "*.env",
+                                  .if_missing = Missing::skip,
+                                  .origin = "policy.toml:3",
+                                  .pattern = true});
+  Result<std::unique_ptr<Session>> opened = Session::open({.policy = policy});
+  ASSERT_TRUE(opened.has_value()) << to_text(opened.error());
+  const std::unique_ptr<Session> session = std::move(*opened);
+  session->warm_up();
+  EXPECT_FALSE(session->call("bash", {{"command", "true"}}).failed);
+  // By somebody else, while a prepared sandbox waits.
+  coop::tests::write_file(workspace / "later.env", "KEY=s3cret\n");
+  coop::tests::write_file(workspace / "plain", "visible\n");
+  const std::string read = session->call("bash", {{"command", "cat later.env plain"}}).text;
+  EXPECT_EQ(read.find("s3cret"), std::string::npos) << read;
+  EXPECT_NE(read.find("visible"), std::string::npos) << read;  // control
+  const ToolOutput file = session->call("read_file", {{"path", "later.env"}});
+  EXPECT_TRUE(file.failed);
+  EXPECT_EQ(file.structured["denials"][0]["rule"], "policy.toml:3") << file.structured.dump();
+  EXPECT_EQ(session->call("search_files", {{"pattern", "s3cret"}}).text.find("KEY"),
+            std::string::npos);
+}
+
+KERNEL_TEST(ToolSession, WithoutASandboxEveryAnswerSaysSo) {
+  const Workspace workspace;
+  const std::unique_ptr<Session> off =
+      Session::open({.trust = TrustLevel::inner,
+                     .policy = Policy{.workspace = workspace.path()},
+                     .sandbox_enabled = false})
+          .value();
+  EXPECT_EQ(off->isolation(), Isolation::disabled);
+  EXPECT_NE(off->instructions().find("DISABLED"), std::string::npos);
+  EXPECT_EQ(off->call("bash", {{"command", "true"}}).structured["isolation"], "disabled");
+  const std::unique_ptr<Session> owner = open_session(workspace, TrustLevel::owner);
+  EXPECT_EQ(owner->call("bash", {{"command", "true"}}).structured["isolation"], "bypass");
+  const std::unique_ptr<Session> inside = open_session(workspace);
+  EXPECT_FALSE(inside->call("bash", {{"command", "true"}}).structured.contains("isolation"));
+}
+
+KERNEL_TEST(ToolSession, ASecretWithQuotesInItIsFoundInArgumentsToo) {
+  const Workspace workspace;
+  ::setenv("COOP_TEST_SECRET", "a\"b\\c-0123456789", 1);
+  const std::unique_ptr<Session> session = open_session(workspace);
+  ::unsetenv("COOP_TEST_SECRET");
+  const ToolOutput output =
+      session->call("write_file", {{"path", "x"}, {"content", "k=a\"b\\c-0123456789"}});
+  EXPECT_TRUE(output.failed) << output.text;
+  EXPECT_FALSE(coop::tests::exists(workspace / "x"));
 }
 
 KERNEL_TEST(ToolSession, OutputArrivesWhileTheCommandRunsAndACancelEndsIt) {

@@ -61,6 +61,36 @@ TEST(LeaksTest, ASampleMayBeTheWholeText) {
   }
 }
 
+TEST(LeaksTest, EverySampleIsFoundBehindAnEscape) {
+  for (const LeakSample& sample : samples())
+    for (const char* escape : {"a\x1b[32m", "\x1b[m\x1b[K", "\\x1b[01;31m", "q=a%3D", "x%0A",
+                               "x\\n", "x\\t", "x\\u003d", "x\\x20"}) {
+      if (sample.name == "url-password") continue;  // a scheme is a word
+      const std::string text = escape + sample.text + std::string(after(sample)) + " there";
+      const std::vector<Leak> found = scanner().find(text);
+      ASSERT_FALSE(found.empty()) << text;
+      EXPECT_EQ(found.front().name, sample.name);
+      EXPECT_LE(found.front().begin, std::string_view(escape).size()) << text;
+      EXPECT_GE(found.front().end, std::string_view(escape).size() + sample.text.size()) << text;
+    }
+}
+
+TEST(LeaksTest, AWordThatOnlyEndsLikeOneIsNone) {
+  const std::string token = std::string("gh") + "p_" + std::string(36, 'a');
+  EXPECT_EQ(scanner().find(token).size(), 1U);  // control
+  for (const char* before : {"x", "_", "9", "%3x", "[32m", "nn"})
+    EXPECT_TRUE(scanner().find(before + token).empty()) << before;
+}
+
+TEST(LeaksTest, WhatIsPutBehindASecretDoesNotHideIt) {
+  const std::string github = std::string("gh") + "p_" + std::string(36, 'a');
+  const std::string aws = std::string("AK") + "IA" + std::string(16, 'Q');
+  const std::string telegram = "123456789:AA" + std::string(33, 'b');
+  for (const std::string& text : {github + "-old", github + "_old", aws + "_accessKeys.csv",
+                                  "https://api.example/bot" + telegram + "/getMe"})
+    EXPECT_EQ(scanner().find(text).size(), 1U) << text;
+}
+
 TEST(LeaksTest, EverySampleIsFoundUrlEncoded) {
   for (const LeakSample& sample : samples()) {
     const std::string whole = url_of(sample.text, Escape::everything);

@@ -66,9 +66,13 @@ Result<Token> token_of_file(const Path& file) {
     return Token{std::move(token), name};
   }
   if (errno != EEXIST) return system_error("create the token file", file);
-  const UniqueFd fd = TRY(open_file(file, O_RDONLY));
+  const UniqueFd fd = TRY(open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   struct stat status{};
   if (::fstat(fd.get(), &status) < 0) return system_error("stat", file);
+  if (!S_ISREG(status.st_mode)) return invalid("--token-file", name + " is not a plain file");
+  // In a directory of others it may be theirs, and then they know the token.
+  if (status.st_uid != ::geteuid())
+    return invalid("--token-file", name + " belongs to somebody else");
   if ((status.st_mode & 077) != 0)
     return invalid("--token-file", name + " can be read by others", "chmod 600 " + printable(file));
   const std::string text = TRY(read_all(fd.get(), file));

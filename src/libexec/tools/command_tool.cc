@@ -56,9 +56,8 @@ Result<int> command_tool(cli::Arguments arguments) {
     TRY(cli::print_all(list_text(*opened.session)));
     return 0;
   }
-  const tools::Json call = flags.words.size() < 2
-                               ? tools::Json::object()
-                               : tools::Json::parse(flags.words[1], nullptr, false);
+  const tools::Json call =
+      flags.words.size() < 2 ? tools::Json::object() : tools::parse_json(flags.words[1]);
   if (call.is_discarded())
     return invalid("tool", "the arguments are not JSON: " + printable(flags.words[1].substr(0, 80)),
                    R"(write them like '{"path": "README.md"}')");

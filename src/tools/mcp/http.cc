@@ -7,6 +7,7 @@
 #include <boost/beast/http.hpp>
 #include <csignal>
 #include <deque>
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -25,6 +26,8 @@ using std::chrono::seconds;
 
 constexpr std::uint32_t kMostHead = 16 << 10;
 constexpr std::size_t kMostConnections = 256;
+constexpr std::size_t kMostStrangers = 64;  // that have not shown the token yet
+constexpr seconds kFirstHead{10};           // for a stranger to do so
 constexpr std::size_t kMostSessions = 1024;
 constexpr std::size_t kMostProgress = 256;  // notes that a slow reader has not taken yet
 constexpr seconds kIdle{120};               // between two requests of one connection
@@ -47,7 +50,9 @@ HttpHead head_of(const Request& request) {
           .target = std::string(request.target()),
           .host = field("Host"),
           .origin = field("Origin"),
-          .has_origin = request.find("Origin") != request.end(),
+          .has_origin = request.count("Origin") > 0,
+          .repeated = request.count("Host") > 1 || request.count("Origin") > 1 ||
+                      request.count("Authorization") > 1,
           .authorization = field("Authorization"),
           .content_type = field("Content-Type"),
           .accept = field("Accept"),
@@ -103,7 +108,8 @@ struct Mailbox {
 bool is_whole(const Json& message) {
   if (!message.is_array()) return true;
   return !message.empty() && std::ranges::all_of(message, [](const Json& one) {
-    return one.is_object() && one.value("jsonrpc", Json()) == "2.0";
+    const bool named = one.is_object() && (!one.contains("method") || one.at("method").is_string());
+    return named && one.value("jsonrpc", Json()) == "2.0";
   });
 }
 
@@ -144,6 +150,7 @@ Response plain_response(const Request& request, http::status status, std::string
 Response refused(const Request& request, const HttpRefusal& refusal) {
   Response response = plain_response(request, static_cast<http::status>(refusal.status),
                                      text_of(failure(nullptr, refusal.code, refusal.reason)));
+  if (request.method() == http::verb::head) response.body().clear();
   if (refusal.status == 401) response.set(http::field::www_authenticate, "Bearer");
   if (refusal.status == 405) response.set(http::field::allow, "POST, DELETE");
   response.keep_alive(false);  // whatever of the body is still to come is not read
@@ -155,12 +162,13 @@ Response refused(const Request& request, const HttpRefusal& refusal) {
 struct HttpServer::State {
   Server& server;
   HttpOptions options;
-  asio::io_context loop{1};
+  std::size_t connections = 0;
+  std::list<beast::tcp_stream*> strangers{};  // oldest first, as are the sessions
+  std::deque<std::string> sessions{};
+  std::uint64_t exchanges = 0;
+  asio::io_context loop{1};  // behind what its connections hold on to: they end with it
   tcp::acceptor acceptor{loop};
   asio::signal_set signals{loop};
-  std::size_t connections = 0;
-  std::deque<std::string> sessions{};  // oldest first
-  std::uint64_t exchanges = 0;
 
   State(Server& messages, HttpOptions chosen) : server(messages), options(std::move(chosen)) {}
 
@@ -215,6 +223,26 @@ class Counted {
 
  private:
   std::size_t& count_;
+};
+
+// In the list as long as it has not shown the token.
+class Stranger {
+ public:
+  Stranger(std::list<beast::tcp_stream*>& list, beast::tcp_stream& stream)
+      : list_(list), place_(list.insert(list.end(), &stream)), is_one_(true) {}
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+  ~Stranger() { no_more(); }
+
+  bool is_one() const { return is_one_; }
+  void no_more() {
+    if (std::exchange(is_one_, false)) list_.erase(place_);
+  }
+
+ private:
+  std::list<beast::tcp_stream*>& list_;
+  std::list<beast::tcp_stream*>::iterator place_;
+  bool is_one_;
 };
 
 asio::awaitable<bool> send_response(beast::tcp_stream& stream, Response& response) {
@@ -347,7 +375,7 @@ Response HttpServer::State::end_session(const Request& request, const HttpHead& 
 HttpServer::State::Decision HttpServer::State::decide(const Request& request,
                                                       const HttpHead& head) {
   if (head.method == "DELETE") return {.response = end_session(request, head)};
-  Decision decision{.message = Json::parse(request.body(), nullptr, false)};
+  Decision decision{.message = parse_json(request.body())};
   const Json& message = decision.message;
   const auto refuse = [&](const HttpRefusal& refusal) {
     decision.response = refused(request, refusal);
@@ -378,12 +406,13 @@ HttpServer::State::Decision HttpServer::State::decide(const Request& request,
 
 asio::awaitable<void> HttpServer::State::serve(beast::tcp_stream stream) {
   const Counted counted(connections);
+  Stranger stranger(strangers, stream);
   beast::flat_buffer buffer;
   for (bool keep = true; keep;) {
     http::request_parser<http::string_body> parser;
     parser.header_limit(kMostHead);
     parser.body_limit(kLargestMessage);
-    stream.expires_after(kIdle);
+    stream.expires_after(stranger.is_one() ? kFirstHead : kIdle);
     const auto [no_head, head_size] =
         co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (no_head && no_head != http::error::body_limit) break;
@@ -391,6 +420,7 @@ asio::awaitable<void> HttpServer::State::serve(beast::tcp_stream stream) {
     Decision decision = decide_early(parser.get(), head);
     if (no_head && !decision.response) decision = too_large(parser.get());
     if (!decision.response) {
+      stranger.no_more();
       stream.expires_after(kTransfer);
       const auto [no_body, body_size] = co_await http::async_read(stream, buffer, parser, kAwait);
       if (no_body && no_body != http::error::body_limit) break;
@@ -413,6 +443,8 @@ asio::awaitable<void> HttpServer::State::accept() {
       [[maybe_unused]] const auto waited = co_await pause.async_wait(kAwait);
       continue;
     }
+    // Anybody on this machine can connect; those who only hold a place give it up to the next.
+    if (strangers.size() >= kMostStrangers) strangers.front()->close();
     if (connections >= kMostConnections) continue;  // closes it
     asio::co_spawn(loop, serve(beast::tcp_stream(std::move(socket))), asio::detached);
   }

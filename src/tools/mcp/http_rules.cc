@@ -83,9 +83,10 @@ HttpRefusal mismatch(std::string_view header) {
 
 bool same_secret(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t index = 0; index < a.size(); ++index)
-    difference |= static_cast<unsigned char>(a[index]) ^
-                  static_cast<unsigned char>(b.empty() ? 0 : b[index % b.size()]);
+  for (std::size_t index = 0; index < a.size(); ++index) {
+    const char other = b.empty() ? '\0' : b[index % b.size()];
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(a[index] ^ other));
+  }
   return difference == 0;
 }
 
@@ -104,6 +105,7 @@ bool accepts(std::string_view accept, std::string_view type) {
 
 std::optional<HttpRefusal> refuse_head(const HttpHead& head, std::uint16_t port,
                                        std::string_view token) {
+  if (head.repeated) return HttpRefusal{400, "Host, Origin and Authorization may be there once"};
   if (!is_own_host(head.host, port))
     return HttpRefusal{403, "Host \"" + printable(head.host) + "\" is not this machine's loopback"};
   if (head.has_origin && !is_local_origin(head.origin))

@@ -17,6 +17,7 @@ struct HttpHead {
   std::string host{};
   std::string origin{};
   bool has_origin = false;
+  bool repeated = false;  // one of Host, Origin and Authorization is there twice
   std::string authorization{};
   std::string content_type{};
   std::string accept{};

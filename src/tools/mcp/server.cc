@@ -235,7 +235,7 @@ void Server::forget(const std::string& client) { state_->calls.cancel_all_of(cli
 void Server::receive_text(std::string_view text, const Send& send, const std::string& client) {
   if (text.size() > kLargestMessage)
     return send(failure(nullptr, kInvalidRequest, "the message is larger than 64 MiB"));
-  const Json message = Json::parse(text, nullptr, false);
+  const Json message = parse_json(text);
   if (message.is_discarded()) return send(failure(nullptr, kParseError, "this is not JSON"));
   receive(message, send, client);
 }

@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <mutex>
 
 #include "sys/fd.h"
+#include "tools/mcp/line_writer.h"
 #include "tools/mcp/server.h"
 
 namespace coop::tools::mcp {
@@ -37,13 +37,12 @@ Result<void> read_lines(int input, const std::function<void(std::string_view)>& 
 }  // namespace
 
 Result<void> serve_stdio(Server& server, int input, int output) {
-  std::mutex writing;
+  LineWriter writer(output);
   const Send send = [&](const Json& message) {
     if (message.is_null()) return;
-    const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    const std::lock_guard lock(writing);
-    // A client that has gone away shows at the input.
-    [[maybe_unused]] const Result<void> ignored = write_all(output, line, "standard output");
+    std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (message.contains("method")) writer.write_if_read(std::move(line));
+    else writer.write(std::move(line));
   };
   Result<void> ended =
       read_lines(input, [&](std::string_view line) { server.receive_text(line, send); });
