@@ -134,7 +134,8 @@ std::optional<HttpRefusal> refuse_mismatch(const HttpHead& head, const Json& mes
                        kInvalidParams};
   }
   if (head.version != version) return mismatch("MCP-Protocol-Version");
-  if (!message.at("method").is_string() || head.mcp_method != message.at("method"))
+  if (!message.at("method").is_string() ||
+      head.mcp_method != message.at("method").get<std::string>())
     return mismatch("Mcp-Method");
   for (const char* field : {"name", "uri"}) {
     const Json value = params.is_object() ? params.value(field, Json()) : Json();

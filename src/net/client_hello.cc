@@ -1,0 +1,130 @@
+#include "net/client_hello.h"
+
+#include <optional>
+
+#include "net/host_name.h"
+
+namespace coop::net {
+
+namespace {
+
+using Kind = ClientHello::Kind;
+
+constexpr std::size_t kMostBytes = 20480;
+constexpr std::size_t kMostRecord = 16384;
+constexpr unsigned kHandshake = 22;
+constexpr unsigned kClientHello = 1;
+constexpr unsigned kServerName = 0;
+constexpr unsigned kEncryptedHello = 0xfe0d;
+
+// Takes lengths and pieces off the front; once something does not fit, everything is empty.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view bytes) : rest_(bytes) {}
+
+  unsigned number(std::size_t size) {
+    unsigned value = 0;
+    for (const char c : take(size)) value = value << 8U | static_cast<unsigned char>(c);
+    return value;
+  }
+  std::string_view take(std::size_t size) {
+    if (size > rest_.size()) {
+      fits_ = false;
+      rest_ = {};
+      return {};
+    }
+    const std::string_view piece = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return piece;
+  }
+  // A piece with its length in front.
+  std::string_view counted(std::size_t length_size) { return take(number(length_size)); }
+  bool fits() const { return fits_; }
+  bool empty() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool fits_ = true;
+};
+
+// The handshake message, put together from its records; nothing while it is not whole.
+struct Handshake {
+  Kind kind = Kind::need_more;  // named: it is whole
+  std::string body{};
+};
+
+Handshake gather(std::string_view bytes) {
+  Handshake found;
+  while (!bytes.empty()) {
+    if (static_cast<unsigned char>(bytes[0]) != kHandshake) return {.kind = Kind::not_tls};
+    if (bytes.size() > 1 && bytes[1] != 3) return {.kind = Kind::not_tls};
+    if (bytes.size() < 5) break;
+    const std::size_t length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[3]))
+                                   << 8U |
+                               static_cast<unsigned char>(bytes[4]);
+    if (length == 0 || length > kMostRecord) return {.kind = Kind::malformed};
+    found.body += bytes.substr(5, length);
+    if (found.body.empty()) break;
+    if (static_cast<unsigned char>(found.body[0]) != kClientHello) return {.kind = Kind::malformed};
+    Cursor head(std::string_view(found.body).substr(1));
+    const std::size_t wanted = head.number(3);
+    if (head.fits() && wanted > kMostBytes) return {.kind = Kind::malformed};
+    if (head.fits() && found.body.size() >= wanted + 4) {
+      found.kind = Kind::named;
+      found.body = found.body.substr(4, wanted);
+      return found;
+    }
+    if (bytes.size() < 5 + length) break;
+    bytes.remove_prefix(5 + length);
+  }
+  return {.kind = Kind::need_more};
+}
+
+// The one name of the extension; nothing when it is not like that.
+std::optional<std::string> read_server_name(std::string_view extension) {
+  Cursor cursor(extension);
+  Cursor list(cursor.counted(2));
+  if (!cursor.fits() || !cursor.empty()) return std::nullopt;
+  const unsigned type = list.number(1);
+  const std::string_view name = list.counted(2);
+  if (!list.fits() || !list.empty() || type != 0 || name.ends_with('.')) return std::nullopt;
+  return host_name(name);
+}
+
+ClientHello read_body(std::string_view body) {
+  ClientHello hello{.kind = Kind::no_name};
+  Cursor cursor(body);
+  cursor.take(2 + 32);  // version, random
+  cursor.counted(1);    // session id
+  cursor.counted(2);    // cipher suites
+  cursor.counted(1);    // compression
+  if (!cursor.fits()) return {.kind = Kind::malformed};
+  if (cursor.empty()) return hello;
+  Cursor extensions(cursor.counted(2));
+  if (!cursor.fits() || !cursor.empty()) return {.kind = Kind::malformed};
+  while (!extensions.empty()) {
+    const unsigned type = extensions.number(2);
+    const std::string_view content = extensions.counted(2);
+    if (!extensions.fits()) return {.kind = Kind::malformed};
+    if (type == kEncryptedHello) hello.encrypted = true;
+    if (type != kServerName) continue;
+    const std::optional<std::string> name = read_server_name(content);
+    // Two names: whoever is behind us may choose the other one.
+    if (!name || hello.kind == Kind::named) return {.kind = Kind::malformed};
+    hello.kind = Kind::named;
+    hello.name = *name;
+  }
+  return hello;
+}
+
+}  // namespace
+
+ClientHello read_client_hello(std::string_view bytes) {
+  const Handshake handshake = gather(bytes.substr(0, kMostBytes));
+  if (handshake.kind == Kind::named) return read_body(handshake.body);
+  if (handshake.kind == Kind::need_more && bytes.size() >= kMostBytes)
+    return {.kind = Kind::malformed};
+  return {.kind = handshake.kind};
+}
+
+}  // namespace coop::net

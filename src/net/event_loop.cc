@@ -1,0 +1,120 @@
+#include "net/event_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace coop::net {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A number may be closed and given out again while events for it wait in our array: these are not for the new one.
+std::uint64_t key_of(int fd, std::uint32_t generation) {
+  return std::uint64_t{generation} << 32U | static_cast<std::uint32_t>(fd);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EventLoop>> EventLoop::make() {
+  std::unique_ptr<EventLoop> loop(new EventLoop);
+  loop->epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!loop->epoll_.valid()) return system_error("epoll_create1");
+  loop->wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!loop->wake_.valid()) return system_error("eventfd");
+  EventLoop& self = *loop;
+  TRY(self.watch(self.wake_.get(), EPOLLIN, [&self](std::uint32_t) {
+    eventfd_t count = 0;
+    ::eventfd_read(self.wake_.get(), &count);
+    self.run_posted();
+  }));
+  return loop;
+}
+
+Result<void> EventLoop::watch(int fd, std::uint32_t events, Ready ready) {
+  epoll_event event{.events = events, .data = {.u64 = key_of(fd, ++generation_)}};
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0) return system_error("epoll_ctl");
+  watched_[fd] = {generation_, events, std::make_shared<Ready>(std::move(ready))};
+  return {};
+}
+
+void EventLoop::change(int fd, std::uint32_t events) {
+  const auto found = watched_.find(fd);
+  if (found == watched_.end() || found->second.events == events) return;
+  found->second.events = events;
+  epoll_event event{.events = events, .data = {.u64 = key_of(fd, found->second.generation)}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void EventLoop::forget(int fd) {
+  if (watched_.erase(fd) > 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+EventLoop::Timer EventLoop::after(std::chrono::milliseconds time, Task task) {
+  const Timer timer{Clock::now() + time, ++timer_count_};
+  timers_.emplace(timer, std::move(task));
+  return timer;
+}
+
+void EventLoop::cancel(const Timer& timer) { timers_.erase(timer); }
+
+int EventLoop::run_timers() {
+  while (!timers_.empty()) {
+    const auto first = timers_.begin();
+    const auto left = first->first.first - Clock::now();
+    if (left > Clock::duration::zero()) {
+      const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+      return static_cast<int>(std::min<std::int64_t>(rounded, 60000));
+    }
+    const Task task = std::move(first->second);
+    timers_.erase(first);
+    task();
+  }
+  return -1;
+}
+
+void EventLoop::run_posted() {
+  std::vector<Task> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks.swap(posted_);
+  }
+  for (const Task& task : tasks) task();
+}
+
+void EventLoop::post(Task task) {
+  const std::lock_guard lock(mutex_);
+  posted_.push_back(std::move(task));
+  ::eventfd_write(wake_.get(), 1);
+}
+
+void EventLoop::stop() {
+  post([this] { stopped_ = true; });
+}
+
+void EventLoop::run() {
+  std::array<epoll_event, 256> events;
+  while (!stopped_) {
+    const int timeout = run_timers();
+    if (stopped_) return;
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+    for (int index = 0; index < count; ++index) {
+      const epoll_event& event = events[static_cast<std::size_t>(index)];
+      const int fd = static_cast<int>(event.data.u64 & 0xffffffffU);
+      const auto found = watched_.find(fd);
+      if (found == watched_.end() || key_of(fd, found->second.generation) != event.data.u64)
+        continue;
+      const std::shared_ptr<Ready> ready = found->second.ready;  // it may forget itself
+      (*ready)(event.events);
+    }
+  }
+}
+
+}  // namespace coop::net

@@ -1,0 +1,36 @@
+// Which hosts a sandbox may speak to, by name or address, and by which rule.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coop::net {
+
+struct HostRule {
+  std::string pattern{};  // as policy::check_host_pattern() gives it
+  std::string origin{};   // "--allow-net", "policy.toml:3"
+  bool operator==(const HostRule&) const = default;
+};
+
+struct HostRules {
+  std::vector<HostRule> allowed{};
+  std::vector<HostRule> denied{};  // these win
+};
+
+struct HostVerdict {
+  bool allowed = false;
+  std::string rule{};  // the origin and pattern that decided; "no rule allows it" where none does
+  std::string
+      grant{};  // the smallest that would allow it; empty where it is allowed, or denied by a rule
+  bool operator==(const HostVerdict&) const = default;
+};
+
+// `host` is a name as host_name() spells it, or an address as inet_ntop() does.
+HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t port);
+
+// Whether any port of this name may be reached: what its DNS question is answered by.
+bool may_resolve(const HostRules& rules, std::string_view name);
+
+}  // namespace coop::net

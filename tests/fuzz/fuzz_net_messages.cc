@@ -1,0 +1,47 @@
+// DNS, TLS, SOCKS and HTTP heads of clients inside: any bytes are read, and what comes out is clean.
+#include <cstdlib>
+#include <string_view>
+
+#include "net/client_hello.h"
+#include "net/dns_message.h"
+#include "net/host_name.h"
+#include "net/proxy_request.h"
+#include "net/socks5.h"
+
+namespace {
+
+using namespace coop::net;  // NOLINT(google-build-using-namespace)
+
+void check_name(const std::string& name) {
+  if (host_name(name) != name) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto question = parse_question(bytes)) {
+    check_name(question->name);
+    const auto again = parse_question(bytes.substr(0, 12 + question->asked.size()));
+    // Without what was behind it, its count of additional records says that something is missing; the name is the same.
+    if (again && again->name != question->name) std::abort();
+    if (dns_answer(*question, DnsCode::refused).size() != 12 + question->asked.size()) std::abort();
+  }
+  static_cast<void>(dns_failure(bytes, DnsCode::format_error));
+  const ClientHello hello = read_client_hello(bytes);
+  if (hello.kind == ClientHello::Kind::named) check_name(hello.name);
+  static_cast<void>(read_socks_greeting(bytes));
+  const SocksRequest socks = read_socks_request(bytes);
+  if (socks.state == Arrived::whole && (socks.size > size || socks.port == 0)) std::abort();
+  if (socks.state == Arrived::whole && socks.is_name) check_name(socks.host);
+  const ProxyRequest request = read_proxy_request(bytes);
+  const bool good =
+      request.kind == ProxyRequest::Kind::connect || request.kind == ProxyRequest::Kind::forward;
+  if (good && (request.size > size || request.port == 0 || request.host.empty())) std::abort();
+  if (good && request.is_name) check_name(request.host);
+  if (request.kind == ProxyRequest::Kind::forward) {
+    // What is passed on is one head and nothing behind it.
+    if (request.head.find("\r\n\r\n") + 4 != request.head.size()) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include "net/host_name.h"
+#include "net/host_rules.h"
+#include "net/name_table.h"
+
+namespace coop::net {
+namespace {
+
+using namespace std::literals;
+
+TEST(HostNameTest, OneSpellingForEachName) {
+  EXPECT_EQ(host_name("Example.COM."), "example.com");
+  EXPECT_EQ(host_name("_dmarc.a-b.example"), "_dmarc.a-b.example");
+  EXPECT_EQ(host_name("localhost"), "localhost");
+  EXPECT_EQ(host_name(std::string(63, 'a') + ".b"), std::string(63, 'a') + ".b");
+}
+
+TEST(HostNameTest, WhatIsNoNameIsNone) {
+  for (const std::string& text : {""s,
+                                  "."s,
+                                  ".."s,
+                                  "a..b"s,
+                                  ".a"s,
+                                  "a.."s,
+                                  "a b"s,
+                                  "a\0b"s,
+                                  "a/b"s,
+                                  "b\u00fccher.example"s,
+                                  "a%00b"s,
+                                  "a:1"s,
+                                  "[::1]"s,
+                                  "127.0.0.1"s,
+                                  "127.1"s,
+                                  "0x7f.1"s,
+                                  "0x7f000001"s,
+                                  "2130706433"s,
+                                  "example.0x10"s,
+                                  "user@host"s,
+                                  std::string(64, 'a') + ".b",
+                                  std::string(300, 'a')})
+    EXPECT_EQ(host_name(text), std::nullopt) << text;
+}
+
+TEST(NameTableTest, AnAddressTellsItsNameAgain) {
+  NameTable table;
+  const std::uint32_t one = *table.number_of("a.example");
+  const std::uint32_t two = *table.number_of("b.example");
+  EXPECT_NE(one, two);
+  EXPECT_EQ(table.number_of("a.example"), one);
+  EXPECT_EQ(NameTable::ipv4(one), "\xc6\x12\x01\x00"s);  // 198.18.1.0
+  EXPECT_EQ(table.name_of(NameTable::ipv4(one)), "a.example");
+  EXPECT_EQ(table.name_of(NameTable::ipv6(two)), "b.example");
+}
+
+TEST(NameTableTest, OtherAddressesStandForNothing) {
+  NameTable table;
+  ASSERT_TRUE(table.number_of("a.example").has_value());
+  for (const std::string& address :
+       {""s, "\x7f\0\0\x01"s, "\xc6\x12\x00\x35"s, NameTable::ipv4(1), NameTable::ipv6(7),
+        std::string(16, '\0'), "\0\0\0\0\0\0\0\0\0\0\xff\xff"s + NameTable::ipv4(0),
+        NameTable::ipv4(0) + "x"})
+    EXPECT_EQ(table.name_of(address), std::nullopt);
+}
+
+TEST(NameTableTest, ItIsFullAtSomeTime) {
+  NameTable table;
+  for (std::size_t count = 0; count < NameTable::kMostNames; ++count)
+    ASSERT_TRUE(table.number_of("n" + std::to_string(count)).has_value());
+  EXPECT_EQ(table.number_of("one-more"), std::nullopt);
+  EXPECT_TRUE(table.number_of("n5").has_value());
+}
+
+HostRules rules() {
+  return {.allowed = {{"*.example.com", "policy.toml:3"},
+                      {"registry.example:5000", "--allow-net"},
+                      {"192.0.2.0/24", "--allow-net"}},
+          .denied = {{"bad.example.com", "policy.toml:5"}}};
+}
+
+TEST(HostRulesTest, TheVerdictNamesItsRule) {
+  EXPECT_EQ(judge(rules(), "a.example.com", 443),
+            (HostVerdict{.allowed = true, .rule = "policy.toml:3 *.example.com"}));
+  EXPECT_EQ(judge(rules(), "bad.example.com", 443),
+            (HostVerdict{.rule = "policy.toml:5 bad.example.com"}));
+  EXPECT_EQ(judge(rules(), "a.example.com", 22),
+            (HostVerdict{.rule = "no rule allows it", .grant = "--allow-net a.example.com:22"}));
+  EXPECT_EQ(judge(rules(), "registry.example", 5000),
+            (HostVerdict{.allowed = true, .rule = "--allow-net registry.example:5000"}));
+  EXPECT_FALSE(judge(rules(), "registry.example", 443).allowed);
+  EXPECT_TRUE(judge(rules(), "192.0.2.7", 80).allowed);
+  EXPECT_FALSE(judge(rules(), "192.0.3.7", 80).allowed);
+  EXPECT_FALSE(judge(rules(), "example.com.evil.example", 443).allowed);
+  EXPECT_EQ(judge(rules(), "2001:db8::1", 443).grant, "--allow-net 2001:db8::1");
+}
+
+TEST(HostRulesTest, WithoutRulesNothingIsReached) {
+  EXPECT_FALSE(judge({}, "a.example", 443).allowed);
+  EXPECT_FALSE(may_resolve({}, "a.example"));
+}
+
+TEST(HostRulesTest, OnlyNamesThatLeadSomewhereAreResolved) {
+  EXPECT_TRUE(may_resolve(rules(), "a.example.com"));
+  EXPECT_TRUE(may_resolve(rules(), "registry.example"));
+  EXPECT_FALSE(may_resolve(rules(), "bad.example.com"));
+  EXPECT_FALSE(may_resolve(rules(), "other.example"));
+  HostRules one_port = rules();
+  one_port.denied = {{"a.example.com:22", "x"}};
+  EXPECT_TRUE(may_resolve(one_port, "a.example.com"));
+}
+
+}  // namespace
+}  // namespace coop::net
