@@ -1,7 +1,8 @@
 #include "base/quantity.h"
 
-#include <cctype>
 #include <charconv>
+
+#include "base/text.h"
 
 namespace coop {
 
@@ -12,12 +13,6 @@ __extension__ using Wide = unsigned __int128;  // products of a size and its uni
 constexpr std::string_view kSizeHint =
     "write a number with an optional unit: 512, 64k, 100m, 2g, 1t";
 constexpr std::string_view kDurationHint = "write a duration like 250ms, 30s, 2m or 1h30m";
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 // Reads digits with up to three decimals from the front of `text` and returns thousandths.
 bool take_milli(std::string_view& text, std::uint64_t& milli) {

@@ -61,7 +61,9 @@ struct Report {
 
 // Where the tools of this principal run.
 std::string place_text(const Report& report) {
-  if (!report.enabled) return "no: it is disabled in " + printable(report.casting.config.file);
+  if (!report.enabled)
+    return "no: it is disabled by " +
+           printable(to_text(report.effective.settings.at(policy::Key::mode).origin));
   return policy::is_sandboxed(report.casting.principal.trust)
              ? "yes"
              : "no: the owner works on the host directly";

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "net/host_name.h"
 
 namespace coop::net {
@@ -22,25 +23,12 @@ constexpr std::uint16_t kHttp = 80;
 
 ProxyRequest bad(std::string_view why) { return {.kind = Kind::bad, .problem = std::string(why)}; }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 bool is_token(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::ranges::all_of(text, [kOthers](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            kOthers.find(c) != std::string_view::npos;
   });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 struct Place {

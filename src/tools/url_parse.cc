@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "tools/urls.h"
 
 namespace coop::tools {
@@ -43,13 +44,6 @@ std::string quoted(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 // Each of these is read in one way by us and in another by some other parser: browsers drop tabs and
 // newlines, and take a backslash for a slash.
@@ -212,12 +206,6 @@ std::string origin_of(const Url& url) {
   text += url.host.contains(':') ? "[" + url.host + "]" : url.host;
   if (url.port != usual_port(url.scheme)) text += ":" + std::to_string(url.port);
   return text;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(first);
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
 Result<Url> follow(const Url& base, std::string_view location) {

@@ -136,3 +136,16 @@ export async function servesSixteenAtOnce({ call }) {
     call("bash", { command: `sleep 0.2; echo ${number} | tee out-${number}` })));
   assert.deepEqual(results.map((result) => result.content[0].text), numbers.map((number) => `${number}\n`));
 }
+
+// How a client reaches coop, by its own two transports.
+export function transports(Stdio, Http) {
+  return {
+    stdio: async ({ directory }) => new Stdio({
+      command: coop, args: ["mcp", "--workspace", directory], env: process.env, stderr: "inherit",
+    }),
+    http: async ({ directory }) => {
+      const { url, token } = await startHttp(directory);
+      return new Http(url, { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
+    },
+  };
+}

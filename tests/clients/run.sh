@@ -5,6 +5,7 @@
 #   inspector   the MCP Inspector's command line
 #   typescript  sdk/typescript: its tests and the example of its README
 #   python      sdk/python: the same
+#   command     `coop tool` and `coop mcp` as a person calls them
 #   killed      `coop mcp` under kill -9
 #   rebinding   fetch_url against a DNS server that changes its answers, in a network of its own
 #   c           include/coop/coop.h from a C program, compiled and linked as a user would
@@ -43,7 +44,7 @@ stage() {
   cp -r "$root/sdk" "$root/include" "$scratch"
   export COOP_PROGRAM=$scratch/coop/bin/coop COOP_LIBRARY=$scratch/coop/lib/libcoop.so
   case $client in
-    python | killed | rebinding | c) ;;
+    python | command | killed | rebinding | c) ;;
     *) ln -s "$COOP_NPM/node_modules" "$scratch/node_modules" ;;
   esac
 }
@@ -105,7 +106,7 @@ case $client in
     example_of "$scratch/sdk/python/README.md" python >"$scratch/sdk/readme.py"
     run python3 "$scratch/sdk/readme.py"
     ;;
-  killed) run python3 "$scratch/clients/killed.py" ;;
+  command | killed) run python3 "$scratch/clients/$client.py" ;;
   rebinding) run unshare --user --map-root-user --net --mount "$scratch/clients/own_network.sh" ;;
   c)
     cc -std=c11 -Wall -Wextra -Werror -I "$scratch/include" -o "$scratch/clients/client" "$here/client.c" \

@@ -19,15 +19,7 @@ function actions(client) {
   };
 }
 
-const transports = {
-  stdio: async ({ directory }) => new StdioClientTransport({
-    command: common.coop, args: ["mcp", "--workspace", directory], env: process.env, stderr: "inherit",
-  }),
-  http: async ({ directory }) => {
-    const { url, token } = await common.startHttp(directory);
-    return new StreamableHTTPClientTransport(url, { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
-  },
-};
+const transports = common.transports(StdioClientTransport, StreamableHTTPClientTransport);
 
 for (const [name, transport] of Object.entries(transports)) {
   test(`over ${name}`, async (t) => {

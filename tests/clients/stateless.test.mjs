@@ -7,15 +7,7 @@ import * as common from "./common.mjs";
 
 const revision = "2026-07-28";
 
-const transports = {
-  stdio: async ({ directory }) => new StdioClientTransport({
-    command: common.coop, args: ["mcp", "--workspace", directory], env: process.env, stderr: "inherit",
-  }),
-  http: async ({ directory }) => {
-    const { url, token } = await common.startHttp(directory);
-    return new StreamableHTTPClientTransport(url, { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
-  },
-};
+const transports = common.transports(StdioClientTransport, StreamableHTTPClientTransport);
 
 for (const [name, transport] of Object.entries(transports)) {
   test(`revision ${revision} over ${name}`, async (t) => {

@@ -84,6 +84,7 @@ TEST(HttpRulesTest, TheRestOfTheHeadMustFitToo) {
     change(head);
     return status_of(head);
   };
+  EXPECT_EQ(changed([](HttpHead& head) { head.repeated = true; }), 400U);
   EXPECT_EQ(changed([](HttpHead& head) { head.target = "/"; }), 404U);
   EXPECT_EQ(changed([](HttpHead& head) { head.target = "/mcp?token=x"; }), 404U);
   EXPECT_EQ(changed([](HttpHead& head) { head.method = "GET"; }), 405U);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/mcp/http_mailbox.h"
 #include "tools/mcp/http_rules.h"
 #include "tools/mcp/protocol.h"
 
@@ -29,9 +30,8 @@ constexpr std::size_t kMostConnections = 256;
 constexpr std::size_t kMostStrangers = 64;  // that have not shown the token yet
 constexpr seconds kFirstHead{10};           // for a stranger to do so
 constexpr std::size_t kMostSessions = 1024;
-constexpr std::size_t kMostProgress = 256;  // notes that a slow reader has not taken yet
-constexpr seconds kIdle{120};               // between two requests of one connection
-constexpr seconds kTransfer{60};            // for one body, or one write, to get through
+constexpr seconds kIdle{120};      // between two requests of one connection
+constexpr seconds kTransfer{60};   // for one body, or one write, to get through
 constexpr seconds kHeartbeat{15};  // so that nobody on the way takes a long command for dead
 
 // Errors are values: nothing here throws on a connection that breaks.
@@ -39,10 +39,6 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
-
-std::string text_of(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 HttpHead head_of(const Request& request) {
   const auto field = [&](std::string_view name) { return std::string(request[name]); };
@@ -60,72 +56,6 @@ HttpHead head_of(const Request& request) {
           .version = field("MCP-Protocol-Version"),
           .mcp_method = field("Mcp-Method"),
           .mcp_name = field("Mcp-Name")};
-}
-
-// A null is one too: the request was cancelled, and nothing else will come.
-bool is_answer(const Json& message) { return !message.contains("method"); }
-
-// What is answered to one POST, on its way from the threads of the calls to the connection. Lives on the
-// event loop; others only post to it.
-struct Mailbox {
-  explicit Mailbox(const asio::any_io_executor& executor) : bell(executor) {}
-  asio::steady_timer bell;
-  std::deque<Json> messages{};
-  std::size_t unanswered = 0;
-  bool gone = false;  // the client has hung up
-
-  void put(Json message) {
-    const bool answer = is_answer(message);
-    if (!answer && messages.size() >= kMostProgress) return;
-    messages.push_back(std::move(message));
-    bell.cancel();
-  }
-
-  // Moves the answers that have come to `answers`, and says how many; progress is left out.
-  std::size_t take_answers(Json& answers) {
-    std::size_t count = 0;
-    for (; !messages.empty(); messages.pop_front()) {
-      if (!is_answer(messages.front())) continue;
-      ++count;
-      if (!messages.front().is_null()) answers.push_back(std::move(messages.front()));
-    }
-    return count;
-  }
-
-  // What has come as server-sent events; counts the answers among it.
-  std::string take_events(std::size_t& answered) {
-    std::string events;
-    for (; !messages.empty(); messages.pop_front()) {
-      if (is_answer(messages.front())) ++answered;
-      if (!messages.front().is_null())
-        events += "event: message\ndata: " + text_of(messages.front()) + "\n\n";
-    }
-    return events;
-  }
-};
-
-// A batch (revisions until 2025-03-26) is taken when each of its parts is a message.
-bool is_whole(const Json& message) {
-  if (!message.is_array()) return true;
-  return !message.empty() && std::ranges::all_of(message, [](const Json& one) {
-    const bool named = one.is_object() && (!one.contains("method") || one.at("method").is_string());
-    return named && one.value("jsonrpc", Json()) == "2.0";
-  });
-}
-
-// Requests in a message or a batch of them: so many answers are to come.
-std::size_t requests_in(const Json& message) {
-  if (!message.is_array()) return is_request(message) ? 1 : 0;
-  return static_cast<std::size_t>(std::ranges::count_if(message, is_request));
-}
-
-bool calls_a_tool(const Json& message) {
-  if (message.is_array()) return std::ranges::any_of(message, calls_a_tool);
-  return is_request(message) && message.at("method") == "tools/call";
-}
-
-bool is_stateless(const Json& message) {
-  return message.is_object() && era_of(message.value("params", Json::object())) == Era::stateless;
 }
 
 // The status that the stateless revisions want for an answer that refuses the request as a whole.

@@ -6,23 +6,12 @@
 
 #include "base/base64.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "tools/mcp/protocol.h"
 
 namespace coop::tools::mcp {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 constexpr std::array<std::string_view, 3> kLoopbackNames{"127.0.0.1", "localhost", "[::1]"};
 

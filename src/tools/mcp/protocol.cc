@@ -40,6 +40,28 @@ bool is_request(const Json& message) {
          !message.at("id").is_null();
 }
 
+bool is_whole(const Json& message) {
+  if (!message.is_array()) return true;
+  return !message.empty() && std::ranges::all_of(message, [](const Json& one) {
+    const bool named = one.is_object() && (!one.contains("method") || one.at("method").is_string());
+    return named && one.value("jsonrpc", Json()) == "2.0";
+  });
+}
+
+std::size_t requests_in(const Json& message) {
+  if (!message.is_array()) return is_request(message) ? 1 : 0;
+  return static_cast<std::size_t>(std::ranges::count_if(message, is_request));
+}
+
+bool calls_a_tool(const Json& message) {
+  if (message.is_array()) return std::ranges::any_of(message, calls_a_tool);
+  return is_request(message) && message.at("method") == "tools/call";
+}
+
+bool is_stateless(const Json& message) {
+  return message.is_object() && era_of(message.value("params", Json::object())) == Era::stateless;
+}
+
 Json failure(const Json& id, int code, const std::string& message, Json data) {
   Json error{{"code", code}, {"message", message}};
   if (!data.is_null()) error["data"] = std::move(data);

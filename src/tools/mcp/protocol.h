@@ -33,6 +33,13 @@ Era era_of(const Json& params);
 // Whether a message is a request, which is to be answered; else it is a notification or an answer.
 bool is_request(const Json& message);
 
+// A batch (revisions until 2025-03-26) is taken when each of its parts is a message.
+bool is_whole(const Json& message);
+// Requests in a message or a batch of them: so many answers are to come.
+std::size_t requests_in(const Json& message);
+bool calls_a_tool(const Json& message);
+bool is_stateless(const Json& message);
+
 Json failure(const Json& id, int code, const std::string& message, Json data = {});
 Json success(const Json& id, Json result);
 

@@ -1,0 +1,14 @@
+// Letters and blanks of ASCII, as protocols and files compare them: no locale has a say.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace coop {
+
+std::string lower(std::string_view text);
+
+// Without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace coop

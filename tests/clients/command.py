@@ -1,0 +1,68 @@
+"""`coop tool` and `coop mcp` as a person calls them: who runs where, and whose token counts."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+COOP = os.environ["COOP_PROGRAM"]
+PEOPLE = """
+[agent]
+workspace = "%s"
+
+[[users]]
+name = "bob"
+trust = "inner"
+match = ["signal:bob"]
+"""
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.around = tempfile.TemporaryDirectory()
+        self.addCleanup(self.around.cleanup)
+        self.workspace = os.path.join(self.around.name, "project")
+        os.mkdir(self.workspace)
+
+    def run_as_bob(self, more):
+        config = os.path.join(self.around.name, "coop.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(PEOPLE % self.workspace + more)
+        done = subprocess.run([COOP, "tool", "bash", '{"command": "hostname"}', "--json", "--config", config, "--as", "bob"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertTrue(done.stdout, done.stderr)
+        return json.loads(done.stdout), done.stderr
+
+    def test_what_says_nothing_about_the_sandbox_has_it(self):
+        answer, _ = self.run_as_bob("")
+        self.assertTrue(answer["text"].startswith("coop-"), answer)
+
+    def test_without_a_sandbox_only_where_that_is_written(self):
+        answer, said = self.run_as_bob("[sandbox]\nenabled = false\n")
+        self.assertFalse(answer["text"].startswith("coop-"), answer)
+        self.assertEqual(answer["structured"]["isolation"], "disabled")
+        self.assertIn("disabled", said)
+
+    def serve(self, token):
+        return subprocess.run([COOP, "mcp", "-w", self.workspace, "--http", "127.0.0.1:0", "--token-file", token],
+                              capture_output=True, text=True, timeout=30, check=False)
+
+    def test_token_files_that_others_could_know_are_refused(self):
+        place = self.around.name
+        readable, short, fifo, link = (os.path.join(place, name) for name in ("readable", "short", "fifo", "link"))
+        for path, text, mode in ((readable, "0123456789abcdef0123", 0o644), (short, "short", 0o600)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, mode)
+        os.mkfifo(fifo, 0o600)
+        os.symlink(short, link)
+        for path, reason in ((readable, "can be read by others"), (short, "no token"), (fifo, "not a plain file"),
+                             (link, "ELOOP"), (os.path.join(place, "none", "x"), "ENOENT")):
+            done = self.serve(path)
+            self.assertEqual(done.returncode, 125, path)
+            self.assertIn(reason, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
