@@ -128,6 +128,7 @@ struct HostFacts {
   Feature id_ranges{};  // newuidmap, newgidmap and ranges for this user
   Feature pasta{};
   Feature slirp4netns{};
+  bool ipv6 = true;         // this kernel speaks it
   std::string nested_in{};  // "docker", "podman", "coop", … or empty
 
   std::map<Path, PathFact> paths{};  // what was asked about; absent means missing

@@ -40,6 +40,36 @@ struct PathRule {
   bool operator==(const PathRule&) const = default;
 };
 
+// A host in a network list, and where it was written: HOST[:PORT], *.example.com, 10.0.0.0/8.
+struct HostRule {
+  std::string pattern{};
+  std::string origin{};  // "--allow-net", "/etc/coop/policy.toml:3"
+  bool operator==(const HostRule&) const = default;
+};
+
+// A port of the host that leads to one of the sandbox's.
+struct PublishedPort {
+  std::string address = "127.0.0.1";  // of the host, as inet_ntop() writes it
+  std::uint16_t host = 0;
+  std::uint16_t sandbox = 0;
+  std::string origin{};
+  bool operator==(const PublishedPort&) const = default;
+};
+
+// A port of the sandbox's localhost that leads to the same port of the host's.
+struct HostPort {
+  std::uint16_t port = 0;
+  std::string origin{};
+  bool operator==(const HostPort&) const = default;
+};
+
+// A Unix socket of the host that can be connected to inside, under the same path.
+struct SocketRule {
+  Path path{};
+  std::string origin{};
+  bool operator==(const SocketRule&) const = default;
+};
+
 struct Limits {
   std::optional<std::uint64_t> memory{};      // bytes, the whole sandbox
   std::optional<std::uint64_t> pids = 4096;   // processes and threads; nullopt: no limit
@@ -70,6 +100,13 @@ struct Policy {
   std::vector<std::string> allow_guarded{};  // guard names switched off, see policies/guards.txt
   Identity identity = Identity::self;
   NetworkMode network = NetworkMode::none;
+  std::vector<HostRule>
+      allow_net{};  // allowlist: all that can be reached; full, veth: of what else is refused
+  std::vector<HostRule> deny_net{};   // these win
+  std::vector<HostRule> allow_udp{};  // ADDRESS:PORT or CIDR:PORT
+  std::vector<PublishedPort> publish{};
+  std::vector<HostPort> host_ports{};
+  std::vector<SocketRule> sockets{};
   Debugging debugging = Debugging::allowed;
   std::optional<std::int64_t> time_offset{};  // seconds added to the monotonic and boot clocks
   std::string hostname{};                     // instead of coop-<id>

@@ -60,6 +60,23 @@ struct Denial {
   bool operator==(const Denial&) const = default;
 };
 
+// One decision about the network: a name that was asked for, a connection, or the first datagram of a flow.
+struct NetworkEvent {
+  enum class Kind : std::uint8_t { lookup, connection, published, host_port, datagrams };
+  Kind kind = Kind::connection;
+  std::string host{};     // a name, or an address as it was asked for
+  std::string address{};  // the one outside, once there is one
+  std::uint16_t port = 0;
+  bool allowed = false;
+  std::string rule{};          // the origin and pattern that decided
+  std::string grant{};         // the smallest that would allow it; empty where none would
+  std::string problem{};       // why it was refused, or why an allowed one did not come about
+  std::uint64_t sent = 0;      // bytes out of the sandbox
+  std::uint64_t received = 0;  // bytes into it
+  bool operator==(const NetworkEvent&) const = default;
+};
+std::string_view to_text(NetworkEvent::Kind kind);
+
 // A guarded file that appeared during the run and was taken away, with its bytes kept.
 struct Quarantined {
   Path path{};      // where it was, on the host
@@ -77,7 +94,8 @@ struct ExecOutput {
   Usage usage{};
   std::vector<Denial> denials{};
   std::vector<Quarantined> quarantined{};
-  std::vector<std::string> notes{};  // what was weaker than asked
+  std::vector<NetworkEvent> network{};  // the first thousand
+  std::vector<std::string> notes{};     // what was weaker than asked
   bool operator==(const ExecOutput&) const = default;
 };
 
@@ -128,6 +146,8 @@ enum class Stream : std::uint8_t { output, error };
 struct ExecHooks {
   // Called from the thread that called exec, with what has just arrived. Captured all the same.
   std::function<void(Stream, std::string_view)> arrived{};
+  // Called from a thread of ours, for each decision.
+  std::function<void(const NetworkEvent&)> network{};
   int cancel_fd = -1;  // when this becomes readable, everything inside is killed
 };
 

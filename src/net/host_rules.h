@@ -6,13 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace coop::net {
+#include "coop/policy.h"
 
-struct HostRule {
-  std::string pattern{};  // as policy::check_host_pattern() gives it
-  std::string origin{};   // "--allow-net", "policy.toml:3"
-  bool operator==(const HostRule&) const = default;
-};
+namespace coop::net {
 
 struct HostRules {
   std::vector<HostRule> allowed{};

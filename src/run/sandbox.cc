@@ -26,6 +26,17 @@ std::string_view to_text(Outcome outcome) {
   return "?";
 }
 
+std::string_view to_text(NetworkEvent::Kind kind) {
+  switch (kind) {
+    case NetworkEvent::Kind::lookup: return "lookup";
+    case NetworkEvent::Kind::connection: return "connection";
+    case NetworkEvent::Kind::published: return "published";
+    case NetworkEvent::Kind::host_port: return "host_port";
+    case NetworkEvent::Kind::datagrams: return "datagrams";
+  }
+  return "?";
+}
+
 Sandbox::Sandbox(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Sandbox::Sandbox(Sandbox&&) noexcept = default;
 Sandbox& Sandbox::operator=(Sandbox&& other) noexcept {
