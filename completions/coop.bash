@@ -33,13 +33,14 @@ _coop() {
     --tmpfs) COMPREPLY=($(compgen -f -- "$current")); return ;;
     --cache) COMPREPLY=($(compgen -W 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn' -- "$current")); return ;;
     --allow-guarded) COMPREPLY=($(compgen -W '.circleci .claude/settings.json .claude/settings.local.json .coop .cursor .envrc .git .git/config .git/config.worktree .git/hooks .git/info/attributes .github/workflows .gitlab-ci.yml .husky .idea .mcp.json .pre-commit-config.yaml .travis.yml .vscode Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml coop.toml' -- "$current")); return ;;
-    --network) COMPREPLY=($(compgen -W 'none host' -- "$current")); return ;;
-    --unsafe) COMPREPLY=($(compgen -W 'host_network' -- "$current")); return ;;
+    --network) COMPREPLY=($(compgen -W 'none allowlist full veth host' -- "$current")); return ;;
+    --socket) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --unsafe) COMPREPLY=($(compgen -W 'host_network control_sockets' -- "$current")); return ;;
     --require) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
     --best-effort) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
     --config) COMPREPLY=($(compgen -f -- "$current")); return ;;
     --log-format) COMPREPLY=($(compgen -W 'text json' -- "$current")); return ;;
   esac
-  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --network --unsafe --time-offset --debug --no-debug --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' -- "$current"))
+  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' -- "$current"))
 }
 complete -o filenames -F _coop coop

@@ -1,5 +1,5 @@
 // Turns the lists under policies/ into constant tables, at build time: a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -53,7 +53,8 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 5) return std::cerr << "usage: policygen OUTPUT GUARDS SECRETS CACHES\n", 2;
+  if (count != 6)
+    return std::cerr << "usage: policygen OUTPUT GUARDS SECRETS CACHES CONTROL_SOCKETS\n", 2;
   std::ofstream output(arguments[1]);
   output << "// Made by tools/policygen from policies/. Do not edit.\n";
   output << "inline constexpr NamedReason kGuards[] = {\n";
@@ -73,6 +74,9 @@ int main(int count, char** arguments) {
     output << "    {" << quoted(line.words[0]) << ", " << quoted(variable) << ", " << quoted(path)
            << ", " << quoted(line.words[2]) << ", " << quoted(line.reason) << "},\n";
   }
+  output << "};\ninline constexpr NamedReason kControlSockets[] = {\n";
+  for (const Line& line : read(arguments[5], 1))
+    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
   output << "};\n";
   output.flush();
   return output.good() ? 0 : 1;

@@ -146,7 +146,7 @@ enum class Stream : std::uint8_t { output, error };
 struct ExecHooks {
   // Called from the thread that called exec, with what has just arrived. Captured all the same.
   std::function<void(Stream, std::string_view)> arrived{};
-  // Called from a thread of ours, for each decision.
+  // Called from the thread that called exec, for each decision.
   std::function<void(const NetworkEvent&)> network{};
   int cancel_fd = -1;  // when this becomes readable, everything inside is killed
 };

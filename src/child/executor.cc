@@ -38,6 +38,9 @@ int apply(State& state, const Instruction& instruction) noexcept {
   if (instruction.operation >= Operation::root_tmpfs &&
       instruction.operation <= Operation::enter_root)
     return apply_mount(state, instruction);
+  if (instruction.operation >= Operation::netlink &&
+      instruction.operation <= Operation::join_network)
+    return apply_network(state, instruction);
   return apply_confinement(state, instruction);
 }
 
@@ -61,6 +64,7 @@ const Program* receive_rest(int control) noexcept {
 [[noreturn]] void run(const Program& program) noexcept {
   State state;
   state.control = program.control;
+  state.network = program.network;
   Report failure{.event = Event::failed};
   failure.error = close_inherited(program);
   const Program* current = &program;

@@ -159,8 +159,11 @@ bool obey(Duty& duty) noexcept {
     if (fd >= 0) raw::call(SYS_close, fd);
   if (program.request >= 0) raw::call(SYS_close, program.request);
   if (program.request >= 0) send_report(state.control, Report{.event = Event::ready});
+  if (!program.makes_sockets && state.network >= 0) raw::call(SYS_close, state.network);
 
-  pollfd watched[2] = {{static_cast<int>(signals), POLLIN, 0}, {state.control, POLLIN, 0}};
+  pollfd watched[3] = {{static_cast<int>(signals), POLLIN, 0},
+                       {state.control, POLLIN, 0},
+                       {program.makes_sockets ? state.network : -1, POLLIN, 0}};
   bool young = true;  // most commands are over before it is worth tidying up
   for (;;) {
     constexpr std::int64_t kGrace = kSecond / 100;
@@ -168,7 +171,7 @@ bool obey(Duty& duty) noexcept {
     const std::int64_t wait = young && left > kGrace ? kGrace : left;
     timespec time{.tv_sec = wait / kSecond, .tv_nsec = wait % kSecond};
     const long count =
-        raw::call(SYS_ppoll, watched, 2, wait == kForever ? nullptr : &time, nullptr, 0);
+        raw::call(SYS_ppoll, watched, 3, wait == kForever ? nullptr : &time, nullptr, 0);
     if (count == 0 && young) forget_supervisor();
     if (count == 0) young = false;
     if (count <= 0) continue;
@@ -179,6 +182,8 @@ bool obey(Duty& duty) noexcept {
       if (reap(duty)) leave();
     }
     if (watched[1].revents != 0 && !obey(duty)) leave();
+    if ((watched[2].revents & POLLIN) != 0) serve_socket(state.network);
+    else if (watched[2].revents != 0) watched[2].fd = -1;  // nobody asks any more
   }
 }
 

@@ -90,14 +90,34 @@ int root_host(State& state) noexcept {
 int stage_masks(State& state, const char* where) noexcept {
   const ScopedFd target(open_inside(state, where, O_PATH | O_DIRECTORY));
   if (target.failed()) return target.error();
-  const ScopedFd tree(new_filesystem("tmpfs", "size=4096\0nr_inodes=4\0mode=0755\0",
-                                     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
-  if (tree.failed()) return tree.error();
-  if (const int error = attach(tree.get(), target.get())) return error;
-  if (const long result = raw::call(SYS_mkdirat, tree.get(), "d", 0555); result < 0)
+  const long tree = new_filesystem("tmpfs", "size=65536\0nr_inodes=16\0mode=0755\0",
+                                   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  if (tree < 0) return error_of(tree);
+  state.mask_tree = static_cast<int>(tree);
+  if (const int error = attach(tree, target.get())) return error;
+  if (const long result = raw::call(SYS_mkdirat, tree, "d", 0555); result < 0)
     return error_of(result);
-  if (const long result = raw::call(SYS_mknodat, tree.get(), "f", S_IFREG, 0); result < 0)
-    return error_of(result);
+  return error_of(raw::call(SYS_mknodat, tree, "f", S_IFREG, 0));
+}
+
+// Called by its number: "0", "1", …
+struct StagedName {
+  explicit StagedName(std::uint64_t number) noexcept
+      : text{static_cast<char>('0' + number), '\0'} {}
+  char text[2];
+};
+
+int stage_file(State& state, const Instruction& instruction) noexcept {
+  if (instruction.second >= kMostStagedFiles) return 7;  // E2BIG
+  const StagedName name(instruction.second);
+  const ScopedFd file(raw::call(SYS_openat, state.mask_tree, name.text,
+                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+  if (file.failed()) return file.error();
+  return error_of(raw::call(SYS_write, file.get(), instruction.text, instruction.first));
+}
+
+int seal_masks(State& state) noexcept {
+  const ScopedFd tree(state.mask_tree);
   // Sealed before anything is cloned from it, so every mask is born read-only.
   mount_attr wanted{};
   wanted.attr_set = MOUNT_ATTR_RDONLY;
@@ -109,6 +129,10 @@ int stage_masks(State& state, const char* where) noexcept {
   state.mask_file = static_cast<int>(open_how_call(tree.get(), "f", O_PATH, 0));
   if (state.mask_directory < 0) return -state.mask_directory;
   if (state.mask_file < 0) return -state.mask_file;
+  for (std::uint64_t number = 0; number < kMostStagedFiles; ++number) {
+    const StagedName name(number);
+    state.staged[number] = static_cast<int>(open_how_call(tree.get(), name.text, O_PATH, 0));
+  }
   return 0;
 }
 
@@ -294,6 +318,8 @@ int enter_root(State& state) noexcept {
   forget_parent(state);
   if (state.mask_directory >= 0) raw::call(SYS_close, state.mask_directory);
   if (state.mask_file >= 0) raw::call(SYS_close, state.mask_file);
+  for (const int staged : state.staged)
+    if (staged >= 0) raw::call(SYS_close, staged);
   raw::call(SYS_close, state.root);
   return 0;
 }
@@ -318,6 +344,9 @@ int apply_mount(State& state, const Instruction& instruction) noexcept {
     }
     case Operation::root_host: return root_host(state);
     case Operation::stage_masks: return stage_masks(state, instruction.path);
+    case Operation::stage_file: return stage_file(state, instruction);
+    case Operation::seal_masks: return seal_masks(state);
+    case Operation::cover_file: return hide(state, instruction, state.staged[instruction.second]);
     case Operation::make_directory: return make_directory(state, instruction);
     case Operation::make_file: return make_file(state, instruction);
     case Operation::make_symlink: return make_symlink(state, instruction);

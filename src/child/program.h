@@ -14,11 +14,16 @@ enum class Operation : std::uint8_t {
   write_file,    // path (of the host), text; nothing is created
   unshare,       // first: namespaces for the children to come
   raise_loopback,
+  netlink,       // data: messages, first: their size, second: acknowledgements, third: protocol
+  listen,        // data: a socket address, first: its size, second: type of socket; passed out
+  join_network,  // first: 1 to wait until the supervisor says that the network is there
   set_hostname,  // text
   // the new root, built on top of "/" where absolute paths do not see it
   root_tmpfs,  // text: "size=…" etc. as "key=value\0key=value\0\0"
   root_host,
   stage_masks,     // an empty directory and an unreadable file to hide things with; path: where
+  stage_file,      // a file to cover others with: text (first bytes long), second: its number
+  seal_masks,      // no more of these
   make_directory,  // path inside, first: mode
   make_file,       // path inside, text (first bytes long), second: mode
   make_symlink,    // path inside, text
@@ -28,6 +33,7 @@ enum class Operation : std::uint8_t {
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
   hide_directory,  // path inside, first: 1 when it may have gone
   hide_file,       // the same
+  cover_file,      // path inside, second: the number of the staged file
   seal,            // path inside: that mount alone becomes read-only
   enter_root,
   // confinement
@@ -75,9 +81,11 @@ struct Program {
   // The rest is still being planned: a pointer to it comes over the control socket. It lies in
   // memory shared with the supervisor, mapped before the clone.
   bool continues = false;
-  int control = -1;           // SOCK_SEQPACKET: reports out, requests in; its end means "die"
-  int request = -1;           // pool: where the workload waits for its ExecRequest, or -1
-  const int* keep = nullptr;  // descriptors not to close, ascending
+  int control = -1;            // SOCK_SEQPACKET: reports out, requests in; its end means "die"
+  int network = -1;            // SOCK_SEQPACKET: sockets out, see join_network; or -1
+  bool makes_sockets = false;  // on `network`, for connections from outside
+  int request = -1;            // pool: where the workload waits for its ExecRequest, or -1
+  const int* keep = nullptr;   // descriptors not to close, ascending
   std::uint32_t keep_count = 0;
   char* command_line = nullptr;  // the supervisor's own, as /proc/1/cmdline would show it inside
   std::uint64_t command_line_size = 0;
@@ -127,6 +135,18 @@ struct SignalRequest {
   std::int32_t number = 0;
   Recipients recipients = Recipients::workload;
 };
+
+// --- What is said on the network socket: first the listeners, each with its descriptor, then `joined`; afterwards
+// the supervisor asks for sockets, and gets one for each question ---
+
+enum class NetworkWord : std::uint32_t {
+  listener,  // a descriptor comes along
+  joined,    // every listener has been passed
+  ready,     // from the supervisor: the network is there
+  socket,    // from the supervisor: make one (IPv4, TCP); and the answer, with a descriptor
+};
+
+inline constexpr std::size_t kMostStagedFiles = 4;
 
 // In Report::step: no step failed, the fork of the workload did.
 inline constexpr std::uint32_t kForkStep = 0xffffffff;

@@ -15,6 +15,9 @@ struct State {
   int root = -1;            // the new root, before and after it was entered
   int mask_directory = -1;  // O_PATH of the staged masks
   int mask_file = -1;
+  int mask_tree = -1;  // while files are staged
+  int staged[kMostStagedFiles] = {-1, -1, -1, -1};
+  int network = -1;
   int terminal = -1;                  // the pty's other end, for the workload
   int ruleset = -1;                   // Landlock, between create and restrict
   int parent = -1;                    // the directory the last new entry went into,
@@ -39,6 +42,13 @@ class ScopedFd {
  private:
   long fd_;
 };
+
+// Passes a socket to the supervisor. False: it is gone.
+bool send_socket(int network, NetworkWord word, int descriptor) noexcept;
+
+// Sockets for connections that come from outside.
+int apply_network(State& state, const Instruction& instruction) noexcept;
+void serve_socket(int network) noexcept;
 
 // Turns a raw result into what apply() returns: 0 or an errno.
 inline int error_of(long result) noexcept { return result < 0 ? static_cast<int>(-result) : 0; }

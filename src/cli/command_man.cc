@@ -151,6 +151,45 @@ permits one by name.
 The more specific of two rules wins, and of two for the same path the later. A hidden path is hidden
 under every name it has. A path that does not exist is an error unless it is written
 .IR PATH? .
+.SH NETWORK
+.TP
+.B none
+The default: a network of its own, with nothing but loopback.
+.TP
+.B allowlist
+What
+.B \-\-allow\-net
+names, by name or address, for every program and without proxy settings. One without a port means 80 and 443.
+.B \-\-deny\-net
+wins. UDP goes where
+.B \-\-allow\-udp
+says, names of the list are resolved.
+.B \-\-allow\-net
+alone means this mode.
+.TP
+.B full
+The internet. Private, local and metadata addresses are refused unless
+.B \-\-allow\-net
+names them.
+.TP
+.B veth
+The same by means of the kernel, for those who have the privilege.
+.TP
+.B host
+The host's own, with every service of this machine:
+.B \-\-unsafe host_network
+confirms that it is meant. Nothing can be denied in it.
+.P
+.B \-\-publish
+leads a port of this machine into the sandbox,
+.B \-\-host\-port
+one of the sandbox's localhost to this machine's; both work with every mode but host.
+.B \-\-socket
+does the same for a Unix socket. Those that control the machine (docker.sock, the buses of D\-Bus and others) need
+.BR "\-\-unsafe control_sockets" .
+In policy files these are
+.BR network.allow ", " deny ", " udp ", " publish " and " host_ports ,
+.BR sockets " and " unsafe .
 .SH FLAGS
 )";
 
@@ -189,6 +228,8 @@ Which project policies a person approved.
 coop run \-\- make test
 coop run \-\-view host \-\-cache cargo \-\- cargo build
 coop run \-\-ro /opt/sdk \-\-hide .env \-\-memory 2g \-\-timeout 10m \-\- make
+coop run \-\-allow\-net '*.example.com' \-\-host\-port 5432 \-\- make integration\-test
+coop run \-\-publish 8080:80 \-\- ./serve
 coop run \-\-config coop.toml \-\-as bob \-\- make
 coop policy explain \-\-view host ~/.ssh/id_ed25519
 coop plan \-\-why

@@ -33,6 +33,19 @@ void note_mode(const policy::Effective& effective) {
       ": mode = \"disabled\" is for tools; coop run always sandboxes");
 }
 
+// So that whoever reads the program's own "connection refused" finds out why.
+void report_network(const ExecOutput& output) {
+  constexpr std::size_t kMostLines = 10;
+  std::size_t count = 0;
+  for (const Denial& denial : run::denials_of(output.network)) {
+    if (++count > kMostLines) continue;
+    say("denied " + printable(denial.what) + " (" + denial.rule +
+        (denial.grant.empty() ? ")" : "; to allow it: " + denial.grant + ")"));
+  }
+  if (count > kMostLines)
+    say("denied " + std::to_string(count - kMostLines) + " more; --json lists them");
+}
+
 void report(const ExecOutput& output, const Options& options, const Policy& policy) {
   for (const std::string& note : output.notes) say("note: " + note);
   if (output.outcome == Outcome::timed_out)
@@ -49,6 +62,7 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
     say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
         moved.rule + "; to allow it: --allow-guarded " +
         moved.rule.substr(moved.rule.find(' ') + 1) + ")");
+  report_network(output);
 }
 
 Result<ExecOutput> run_captured(const Policy& policy, const Command& command, RunLog& log) {
@@ -59,7 +73,9 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command, Ru
                               {.stdio = stdio,
                                .parent_death = run::ParentDeath::signalled,
                                .attended = true,
-                               .timeout = policy.limits.timeout}));
+                               .timeout = policy.limits.timeout,
+                               .network = log.network_hook(),
+                               .raise_descriptors = true}));
   log.started(state->prepared.plan);
   Result<ExecOutput> output = run::accompany_captured(*state, std::move(pipes), std::nullopt);
   run::part_with(*state);
@@ -73,7 +89,9 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
                             .parent_death = run::ParentDeath::signalled,
                             .attended = true,
-                            .timeout = timeout};
+                            .timeout = timeout,
+                            .network = log.network_hook(),
+                            .raise_descriptors = true};
   const bool terminal = wants_terminal(options);
   if (terminal) {
     launch.terminal = run::terminal_size(STDIN_FILENO).value_or(run::TerminalSize{});

@@ -30,6 +30,18 @@ std::string exec_json(const ExecOutput& output, const std::string& session) {
     quarantined.push_back({{"path", printable(moved.path)},
                            {"moved_to", printable(moved.moved_to)},
                            {"rule", moved.rule}});
+  Json network = Json::array();
+  for (const NetworkEvent& event : output.network)
+    network.push_back({{"kind", to_text(event.kind)},
+                       {"host", printable(event.host)},
+                       {"address", event.address},
+                       {"port", event.port},
+                       {"verdict", event.allowed ? "allowed" : "denied"},
+                       {"rule", event.rule},
+                       {"grant", event.grant},
+                       {"problem", printable(event.problem)},
+                       {"sent", event.sent},
+                       {"received", event.received}});
   const Json json{{"session", session},
                   {"exit_code", output.exit_code},
                   {"outcome", to_text(output.outcome)},
@@ -43,6 +55,7 @@ std::string exec_json(const ExecOutput& output, const std::string& session) {
                     {"peak_memory", output.usage.peak_memory}}},
                   {"denials", denials},
                   {"quarantined", quarantined},
+                  {"network", network},
                   {"notes", output.notes}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/quantity.h"
+#include "cli/network_flags.h"
 #include "policy/policy.h"
 
 namespace coop::cli {
@@ -16,6 +17,7 @@ using Value = std::string_view;
 
 constexpr std::string_view kFiles = "Files";
 constexpr std::string_view kIdentity = "Identity and environment";
+constexpr std::string_view kNetwork = "Network";
 constexpr std::string_view kLimits = "Limits";
 constexpr std::string_view kStrictness = "Strictness";
 constexpr std::string_view kPeople = "People and agents (coop.toml)";
@@ -45,8 +47,10 @@ Result<void> assign(std::string_view flag, T& field, auto parsed) {
 
 Result<void> positive(std::string_view flag, std::optional<std::uint64_t>& field,
                       Result<std::uint64_t> parsed) {
-  if (parsed && *parsed == 0) return invalid(flag, "must be more than 0");
-  return assign(flag, field, std::move(parsed));
+  const std::uint64_t number = TRY(with_context(flag, std::move(parsed)));
+  if (number == 0) return invalid(flag, "must be more than 0");
+  field = number;
+  return {};
 }
 
 Result<void> set_environment(Options& options, Value value) {
@@ -81,15 +85,6 @@ Result<void> choose_view(Options& options, Value value) {
   if (value == "minimal") options.policy.view = View::minimal;
   else if (value == "host") options.policy.view = View::host;
   else return invalid("--view", "\"" + printable(value) + "\" is not a view", "minimal or host");
-  return {};
-}
-
-Result<void> choose_network(Options& options, Value value) {
-  if (value == "none") options.policy.network = NetworkMode::none;
-  else if (value == "host") options.policy.network = NetworkMode::host;
-  else
-    return invalid("--network", "\"" + printable(value) + "\" is not a network mode",
-                   "none or host");
   return {};
 }
 
@@ -178,18 +173,6 @@ constexpr std::array kFlags{
          }},
     Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)",
          set_hostname},
-    Flag{"--network", "", "none|host", kIdentity,
-         "none: loopback only (default); host needs --unsafe host_network", choose_network,
-         "none host"},
-    Flag{"--unsafe", "", "WORD", kIdentity, "confirm a dangerous grant by its name: host_network",
-         [](Options& o, Value v) -> Result<void> {
-           if (v != "host_network")
-             return invalid("--unsafe", "\"" + printable(v) + "\" is not a dangerous grant",
-                            "host_network");
-           o.unsafe.emplace_back(v);
-           return {};
-         },
-         "host_network"},
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
          [](Options& o, Value v) {
            return assign("--time-offset", o.policy.time_offset, parse_signed(v));
@@ -204,6 +187,34 @@ constexpr std::array kFlags{
            o.policy.debugging = Debugging::denied;
            return {};
          }},
+    Flag{"--network", "", "none|allowlist|full|veth|host", kNetwork,
+         "none: loopback only (default); allowlist: what --allow-net names; full: the internet, "
+         "and of "
+         "private networks what --allow-net names; veth: the same by the kernel, for root; host: "
+         "the "
+         "host's own, which needs --unsafe host_network",
+         choose_network, "none allowlist full veth host"},
+    Flag{"--allow-net", "", "HOST[:PORT]", kNetwork,
+         "let HOST be reached: a name, *.example.com, an address, 10.0.0.0/8 (default ports: 80, "
+         "443)",
+         allow_host},
+    Flag{"--deny-net", "", "HOST[:PORT]", kNetwork, "deny HOST, whatever allows it", deny_host},
+    Flag{"--allow-udp", "", "CIDR:PORT", kNetwork,
+         "let UDP be sent to a port of an address or network, like 10.0.0.0/8:5000 or "
+         "[fd00::/8]:5000",
+         allow_udp},
+    Flag{"--publish", "", "[ADDR:]HOST:SANDBOX", kNetwork,
+         "lead port HOST of this machine to port SANDBOX inside (ADDR: 127.0.0.1); PORT for both",
+         publish},
+    Flag{"--host-port", "", "PORT", kNetwork,
+         "lead localhost:PORT inside to this machine's localhost:PORT", allow_host_port},
+    Flag{"--socket", "", "PATH", kNetwork,
+         "let the Unix socket PATH be connected to; docker.sock and others like it need --unsafe "
+         "control_sockets",
+         add_socket, "@path"},
+    Flag{"--unsafe", "", "WORD", kNetwork,
+         "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
+         "host_network control_sockets"},
     Flag{"--memory", "-m", "SIZE", kLimits,
          "memory of the whole sandbox: 512m, 2g, unlimited (default)",
          [](Options& o, Value v) -> Result<void> {
@@ -334,7 +345,8 @@ std::string suggestion(std::string_view name) {
 std::span<const Flag> flags() { return kFlags; }
 
 Result<Options> parse(std::span<const std::string> arguments, Policy base) {
-  const bool granted = base.network == NetworkMode::host;  // by a file, which had to say so
+  const HostNetwork host_network =
+      base.network == NetworkMode::host ? HostNetwork::granted_by_file : HostNetwork::not_granted;
   Options options{.policy = std::move(base)};
   std::size_t index = 0;
   for (; index < arguments.size(); ++index) {
@@ -363,12 +375,7 @@ Result<Options> parse(std::span<const std::string> arguments, Policy base) {
     TRY(flag->apply(options, value));
   }
   options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(index), arguments.end());
-  const bool host_network = options.policy.network == NetworkMode::host;
-  const bool confirmed = std::ranges::find(options.unsafe, "host_network") != options.unsafe.end();
-  if (host_network && !granted && !confirmed)
-    return invalid("--network host",
-                   "shares the host's network with the sandbox, its localhost services included",
-                   "add --unsafe host_network if that is meant");
+  TRY(settle_network(options, host_network));
   return options;
 }
 

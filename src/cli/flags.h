@@ -22,6 +22,7 @@ struct Options {
   Policy policy{};
   std::vector<std::string> caches{};
   std::vector<std::string> unsafe{};
+  std::optional<NetworkMode> network{};  // as --network says it; what it amounts to is in `policy`
   std::vector<std::string> command{};
   Role role{};  // whom of coop.toml the command is for
   std::optional<LogFormat> log_format{};

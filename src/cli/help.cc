@@ -73,14 +73,23 @@ std::string run_help_text(const char* command) {
     std::string left = "  " + std::string(flag.name);
     if (!flag.alias.empty()) left += ", " + std::string(flag.alias);
     if (!flag.value.empty()) left += " " + std::string(flag.value);
-    left.resize(std::max<std::size_t>(left.size() + 2, 32), ' ');
-    text += left + wrapped(flag.help, left.size() > 34 ? 32 : left.size(), 66) + "\n";
+    // What is too wide for its column has a line of its own.
+    constexpr std::size_t kColumn = 32;
+    std::size_t indent = std::max<std::size_t>(left.size() + 2, kColumn);
+    if (indent <= kColumn + 2) {
+      left.resize(indent, ' ');
+    } else {
+      left += "\n" + std::string(kColumn, ' ');
+      indent = kColumn;
+    }
+    text += left + wrapped(flag.help, indent, 66) + "\n";
   }
   text +=
       "\nexamples:\n"
       "  coop run -- sh -c 'echo hello from $(hostname)'\n"
       "  coop run --view host --cache cargo -- cargo build\n"
       "  coop run --ro /opt/sdk --hide .env --memory 2g --timeout 10m -- make\n"
+      "  coop run --allow-net '*.example.com' --host-port 5432 -- make integration-test\n"
       "  coop run --json -- python3 script.py\n\n"
       "exit code: the command's own; 128 + signal; 124 timeout; 125 coop itself failed;\n"
       "126 not executable; 127 not found\n";

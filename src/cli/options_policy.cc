@@ -1,5 +1,8 @@
 #include "cli/options_policy.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/path.h"
 #include "host/probe.h"
 #include "policy/apply.h"
@@ -82,6 +85,41 @@ Result<Policy> policy_of_files(Request& request, const HostFacts& facts, const P
   return policy;
 }
 
+bool is_confirmed(const Request& request, const SocketRule& socket) {
+  constexpr std::string_view kWord = "control_sockets";
+  const std::vector<std::string>& flags = request.options.unsafe;
+  if (std::ranges::find(flags, kWord) != flags.end()) return true;
+  if (socket.origin.starts_with("--")) return false;
+  const auto words = request.effective.settings.find(policy::Key::unsafe_grants);
+  return words != request.effective.settings.end() &&
+         std::ranges::find(words->second.items, kWord, &policy::Item::text) !=
+             words->second.items.end();
+}
+
+// By its own name a socket may look harmless and be a symlink to one that is not.
+Result<void> check_real_sockets(const Request& request, const HostFacts& facts) {
+  for (const SocketRule& socket : request.policy.sockets) {
+    const Path real = real_workspace(facts, policy::expand_home(socket.path, facts.home));
+    const std::optional<std::string> reason = policy::control_socket_reason(real);
+    if (reason && !is_confirmed(request, socket))
+      return invalid(socket.origin,
+                     "\"" + printable(socket.path) + "\" is \"" + printable(real) +
+                         "\", which controls this machine: " + *reason,
+                     socket.origin.starts_with("--")
+                         ? "add --unsafe control_sockets if that is meant"
+                         : "add unsafe = [\"control_sockets\"] if that is meant");
+  }
+  return {};
+}
+
+// With whole paths of sockets: the organisation's file names no others.
+Result<void> check_against_organisation(const Request& request, const HostFacts& facts) {
+  Policy policy = request.policy;
+  for (SocketRule& socket : policy.sockets)
+    socket.path = normalize(policy::expand_home(socket.path, facts.home), facts.working_directory);
+  return policy::check_ceiling(policy, request.effective.ceiling);
+}
+
 }  // namespace
 
 Result<Request> read_request(Arguments arguments, Purpose purpose, const policy::Settings& added) {
@@ -103,7 +141,8 @@ Result<Request> read_request(Arguments arguments, Purpose purpose, const policy:
   request.options = TRY(parse(arguments, std::move(base)));
   request.policy = request.options.policy;
   TRY(add_caches(request.policy, request.options.caches, rules));
-  TRY(policy::check_ceiling(request.policy, request.effective.ceiling));
+  TRY(check_real_sockets(request, facts));
+  TRY(check_against_organisation(request, facts));
   if (request.options.command.empty() && request.casting && request.casting->cron != nullptr &&
       !request.casting->cron->command.empty())
     request.options.command = {"/bin/sh", "-c", request.casting->cron->command};

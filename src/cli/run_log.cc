@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/path.h"
 #include "base/quantity.h"
 #include "base/redact.h"
 #include "plan/text.h"
@@ -122,6 +123,22 @@ void RunLog::failed(const Error& error) {
                    std::array{LogField{"hint", error.hint}});
 }
 
+std::function<void(const NetworkEvent&)> RunLog::network_hook() {
+  if (!logger_) return {};
+  return [this](const NetworkEvent& event) {
+    const std::array fields{LogField{"kind", std::string(to_text(event.kind))},
+                            LogField{"host", printable(event.host)},
+                            LogField{"port", std::to_string(event.port)},
+                            LogField{"address", event.address},
+                            LogField{"verdict", event.allowed ? "allowed" : "denied"},
+                            LogField{"rule", event.rule},
+                            LogField{"problem", event.problem},
+                            LogField{"sent", std::to_string(event.sent)},
+                            LogField{"received", std::to_string(event.received)}};
+    logger_->write(event.allowed ? LogLevel::info : LogLevel::warn, "network", "network", fields);
+  };
+}
+
 std::string isolation_of(const Plan& plan) {
   return has_step<RestrictLandlock>(plan) ? "linux (namespaces + landlock + seccomp)"
                                           : "linux (namespaces + seccomp, no landlock)";
@@ -129,7 +146,12 @@ std::string isolation_of(const Plan& plan) {
 
 std::string banner(const Plan& plan, const Casting* casting) {
   const std::string names = bypassing(casting);
-  return "version " COOP_VERSION ", " + isolation_of(plan) +
+  const NetworkMode mode = plan.network.mode;
+  const std::string network = mode == NetworkMode::none ? ""
+                              : mode == NetworkMode::host
+                                  ? ", network of the HOST (unsafe.host_network)"
+                                  : ", network " + std::string(to_text(mode));
+  return "version " COOP_VERSION ", " + isolation_of(plan) + network +
          (names.empty() ? "; nobody bypasses it"
                         : "; the owner's tools (" + names + ") bypass it, this command does not");
 }

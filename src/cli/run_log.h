@@ -1,6 +1,7 @@
 // What `coop run -v` tells, and the line that greets at a terminal.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,8 @@ class RunLog {
   void started(const Plan& plan);
   void ended(const ExecOutput& output);
   void failed(const Error& error);
+  // Logs each decision about the network as it is made; null without -v.
+  std::function<void(const NetworkEvent&)> network_hook();
 
  private:
   std::unique_ptr<Logger> logger_;

@@ -1,5 +1,7 @@
 #include "host/probe.h"
 
+#include <unistd.h>
+
 #include "host/environment.h"
 #include "host/kernel_features.h"
 #include "host/namespaces.h"
@@ -23,6 +25,7 @@ Result<HostFacts> probe(Depth depth) {
   HostFacts facts;
   TRY(read_surroundings(facts));
   facts.landlock_abi = landlock_abi();
+  facts.ipv6 = ::access("/proc/net/if_inet6", F_OK) == 0;
   if (depth == Depth::quick) {
     assume_the_rest(facts);
     return facts;

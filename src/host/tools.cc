@@ -107,6 +107,10 @@ std::optional<Path> find_program(const HostFacts& facts, std::string_view name) 
 void find_tools(HostFacts& facts) {
   facts.fuse = fuse_feature();
   facts.id_ranges = id_ranges_feature(facts);
+  find_network_tools(facts);
+}
+
+void find_network_tools(HostFacts& facts) {
   facts.pasta = program_feature(facts, "pasta", "passt");
   facts.slirp4netns = program_feature(facts, "slirp4netns", "slirp4netns");
 }

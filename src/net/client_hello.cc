@@ -13,6 +13,8 @@ using Kind = ClientHello::Kind;
 constexpr std::size_t kMostBytes = 20480;
 constexpr std::size_t kMostRecord = 16384;
 constexpr unsigned kHandshake = 22;
+constexpr unsigned kFirstRecord = 20;  // change cipher spec, alert, handshake, data, heartbeat
+constexpr unsigned kLastRecord = 24;
 constexpr unsigned kClientHello = 1;
 constexpr unsigned kServerName = 0;
 constexpr unsigned kEncryptedHello = 0xfe0d;
@@ -56,8 +58,15 @@ struct Handshake {
 Handshake gather(std::string_view bytes) {
   Handshake found;
   while (!bytes.empty()) {
-    if (static_cast<unsigned char>(bytes[0]) != kHandshake) return {.kind = Kind::not_tls};
-    if (bytes.size() > 1 && bytes[1] != 3) return {.kind = Kind::not_tls};
+    const auto type = static_cast<unsigned char>(bytes[0]);
+    const bool handshake = type == kHandshake && (bytes.size() < 2 || bytes[1] == 3);
+    // A client begins with a hello and says nothing in the middle of it. Another record there, or first, is for a
+    // server that passes over it, so that we do not see the name behind it.
+    const bool record =
+        type >= kFirstRecord && type <= kLastRecord && bytes.size() > 1 && bytes[1] == 3;
+    if (!handshake && (record || !found.body.empty())) return {.kind = Kind::malformed};
+    if (!handshake && type >= kFirstRecord && type <= kLastRecord && bytes.size() < 2) break;
+    if (!handshake) return {.kind = Kind::not_tls};
     if (bytes.size() < 5) break;
     const std::size_t length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[3]))
                                    << 8U |

@@ -1,30 +1,13 @@
 #include "net/dns_message.h"
 
+#include "net/dns_wire.h"
 #include "net/host_name.h"
 
 namespace coop::net {
 
 namespace {
 
-constexpr std::size_t kHead = 12;
 constexpr std::size_t kLongestMessage = 4096;
-constexpr std::uint16_t kClassInternet = 1;
-
-// Bits of the second word of a head.
-constexpr unsigned kIsAnswer = 0x8000;
-constexpr unsigned kOpcode = 0x7800;
-constexpr unsigned kRecursionDesired = 0x0100;
-constexpr unsigned kRecursionAvailable = 0x0080;
-
-std::uint16_t word_at(std::string_view bytes, std::size_t at) {
-  return static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[at]) << 8U |
-                                    static_cast<unsigned char>(bytes[at + 1]));
-}
-
-void put_word(std::string& bytes, unsigned value) {
-  bytes += static_cast<char>(value >> 8U & 0xffU);
-  bytes += static_cast<char>(value & 0xffU);
-}
 
 std::unexpected<Error> bad(std::string_view why) { return invalid("DNS message", why); }
 
@@ -60,36 +43,37 @@ std::string head_of(std::uint16_t id, unsigned flags, std::size_t questions, std
 }  // namespace
 
 Result<DnsQuestion> parse_question(std::string_view message) {
-  if (message.size() < kHead || message.size() > kLongestMessage) return bad("it has no such size");
+  if (message.size() < kDnsHead || message.size() > kLongestMessage)
+    return bad("it has no such size");
   const unsigned flags = word_at(message, 2);
-  if ((flags & kIsAnswer) != 0) return bad("it is an answer");
-  if ((flags & kOpcode) != 0) return bad("it is no plain question");
+  if ((flags & kDnsIsAnswer) != 0) return bad("it is an answer");
+  if ((flags & kDnsOpcode) != 0) return bad("it is no plain question");
   if (word_at(message, 4) != 1 || word_at(message, 6) != 0 || word_at(message, 8) != 0 ||
       word_at(message, 10) > 1)
     return bad("it is not one question");
-  std::size_t at = kHead;
+  std::size_t at = kDnsHead;
   const std::string text = TRY(read_name(message, at));
   const std::optional<std::string> name = host_name(text);
   if (!name) return bad("the name is no host's");
   if (at + 4 > message.size()) return bad("the question is cut off");
-  if (word_at(message, at + 2) != kClassInternet) return bad("it is not of the internet's class");
+  if (word_at(message, at + 2) != kDnsInternet) return bad("it is not of the internet's class");
   return DnsQuestion{.id = word_at(message, 0),
-                     .recursion_desired = (flags & kRecursionDesired) != 0,
+                     .recursion_desired = (flags & kDnsRecursionDesired) != 0,
                      .name = *name,
                      .type = word_at(message, at),
-                     .asked = std::string(message.substr(kHead, at + 4 - kHead))};
+                     .asked = std::string(message.substr(kDnsHead, at + 4 - kDnsHead))};
 }
 
 std::string dns_answer(const DnsQuestion& question, DnsCode code,
                        std::span<const std::string> addresses, std::uint32_t ttl) {
-  const unsigned flags = kIsAnswer | kRecursionAvailable |
-                         (question.recursion_desired ? kRecursionDesired : 0U) |
+  const unsigned flags = kDnsIsAnswer | kDnsRecursionAvailable |
+                         (question.recursion_desired ? kDnsRecursionDesired : 0U) |
                          static_cast<unsigned>(code);
   std::string message = head_of(question.id, flags, 1, addresses.size()) + question.asked;
   for (const std::string& address : addresses) {
-    put_word(message, 0xc000U | kHead);  // the name of the question
+    put_word(message, 0xc000U | kDnsHead);  // the name of the question
     put_word(message, question.type);
-    put_word(message, kClassInternet);
+    put_word(message, kDnsInternet);
     put_word(message, ttl >> 16U);
     put_word(message, ttl & 0xffffU);
     put_word(message, static_cast<unsigned>(address.size()));
@@ -99,10 +83,11 @@ std::string dns_answer(const DnsQuestion& question, DnsCode code,
 }
 
 std::string dns_failure(std::string_view message, DnsCode code) {
-  if (message.size() < kHead || (word_at(message, 2) & kIsAnswer) != 0) return {};
-  const unsigned desired = word_at(message, 2) & kRecursionDesired;
+  if (message.size() < kDnsHead || (word_at(message, 2) & kDnsIsAnswer) != 0) return {};
+  const unsigned desired = word_at(message, 2) & kDnsRecursionDesired;
   return head_of(word_at(message, 0),
-                 kIsAnswer | kRecursionAvailable | desired | static_cast<unsigned>(code), 0, 0);
+                 kDnsIsAnswer | kDnsRecursionAvailable | desired | static_cast<unsigned>(code), 0,
+                 0);
 }
 
 }  // namespace coop::net

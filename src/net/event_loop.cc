@@ -37,23 +37,38 @@ Result<std::unique_ptr<EventLoop>> EventLoop::make() {
   return loop;
 }
 
+EventLoop::Watched* EventLoop::find(int fd) {
+  const auto index = static_cast<std::size_t>(fd);
+  return fd >= 0 && index < watched_.size() && watched_[index].ready ? &watched_[index] : nullptr;
+}
+
 Result<void> EventLoop::watch(int fd, std::uint32_t events, Ready ready) {
+  if (Watched* watched = find(fd)) {
+    watched->ready = std::make_shared<Ready>(std::move(ready));
+    change(fd, events);
+    return {};
+  }
   epoll_event event{.events = events, .data = {.u64 = key_of(fd, ++generation_)}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0) return system_error("epoll_ctl");
-  watched_[fd] = {generation_, events, std::make_shared<Ready>(std::move(ready))};
+  const auto index = static_cast<std::size_t>(fd);
+  if (index >= watched_.size()) watched_.resize(index + 1);
+  watched_[index] = {generation_, events, std::make_shared<Ready>(std::move(ready))};
   return {};
 }
 
 void EventLoop::change(int fd, std::uint32_t events) {
-  const auto found = watched_.find(fd);
-  if (found == watched_.end() || found->second.events == events) return;
-  found->second.events = events;
-  epoll_event event{.events = events, .data = {.u64 = key_of(fd, found->second.generation)}};
+  Watched* watched = find(fd);
+  if (watched == nullptr || watched->events == events) return;
+  watched->events = events;
+  epoll_event event{.events = events, .data = {.u64 = key_of(fd, watched->generation)}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
 void EventLoop::forget(int fd) {
-  if (watched_.erase(fd) > 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  Watched* watched = find(fd);
+  if (watched == nullptr) return;
+  *watched = {};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
 EventLoop::Timer EventLoop::after(std::chrono::milliseconds time, Task task) {
@@ -108,10 +123,9 @@ void EventLoop::run() {
     for (int index = 0; index < count; ++index) {
       const epoll_event& event = events[static_cast<std::size_t>(index)];
       const int fd = static_cast<int>(event.data.u64 & 0xffffffffU);
-      const auto found = watched_.find(fd);
-      if (found == watched_.end() || key_of(fd, found->second.generation) != event.data.u64)
-        continue;
-      const std::shared_ptr<Ready> ready = found->second.ready;  // it may forget itself
+      const Watched* watched = find(fd);
+      if (watched == nullptr || key_of(fd, watched->generation) != event.data.u64) continue;
+      const std::shared_ptr<Ready> ready = watched->ready;  // it may forget itself
       (*ready)(event.events);
     }
   }

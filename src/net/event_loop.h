@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -26,7 +25,8 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // The descriptor stays the caller's, who must forget() it before it is closed. `ready` may forget it itself.
+  // The descriptor stays the caller's, who must forget() it before it is closed. `ready` may forget it itself. Who watches
+  // one that is watched already takes it over.
   Result<void> watch(int fd, std::uint32_t events, Ready ready);
   void change(int fd, std::uint32_t events);
   void forget(int fd);
@@ -45,13 +45,14 @@ class EventLoop {
     std::shared_ptr<Ready> ready{};
   };
   EventLoop() = default;
+  Watched* find(int fd);  // nothing when it is not watched
   void run_posted();
   int run_timers();  // milliseconds until the next one; -1: there is none
 
   UniqueFd epoll_{};
   UniqueFd wake_{};
   std::uint32_t generation_ = 0;
-  std::unordered_map<int, Watched> watched_{};
+  std::vector<Watched> watched_{};  // by descriptor
   std::map<Timer, Task> timers_{};
   std::uint64_t timer_count_ = 0;
   std::mutex mutex_{};

@@ -17,6 +17,7 @@ std::string bytes_of(std::uint32_t address) {
 }  // namespace
 
 std::optional<std::uint32_t> NameTable::number_of(const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
   if (names_.size() >= kMostNames) return std::nullopt;
   const auto number = static_cast<std::uint32_t>(names_.size());
@@ -30,8 +31,15 @@ std::optional<std::string> NameTable::name_of(std::string_view address) const {
   if (address.size() != 4) return std::nullopt;
   std::uint32_t value = 0;
   for (const char c : address) value = value << 8U | static_cast<unsigned char>(c);
-  if (value < kFirst || value - kFirst >= names_.size()) return std::nullopt;
+  if (value < kFirst) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (value - kFirst >= names_.size()) return std::nullopt;
   return names_[value - kFirst];
+}
+
+std::size_t NameTable::size() const {
+  const std::lock_guard lock(mutex_);
+  return names_.size();
 }
 
 std::string NameTable::ipv4(std::uint32_t number) { return bytes_of(kFirst + number); }

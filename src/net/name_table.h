@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 namespace coop::net {
 
 // Of 198.18.0.0/15, which RFC 2544 keeps for measurements, and fdc0:6f70::/96: the last four bytes of both are the same.
+// May be used by many threads at once.
 class NameTable {
  public:
   // How many names one sandbox may ask for. A name is a message to whoever serves its domain: this bounds what can be
@@ -25,9 +27,10 @@ class NameTable {
 
   static std::string ipv4(std::uint32_t number);  // 4 bytes
   static std::string ipv6(std::uint32_t number);  // 16 bytes
-  std::size_t size() const { return names_.size(); }
+  std::size_t size() const;
 
  private:
+  mutable std::mutex mutex_{};
   std::unordered_map<std::string, std::uint32_t> numbers_{};
   std::vector<std::string> names_{};
 };

@@ -1,7 +1,5 @@
 #include "net/proxy_request.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "net/addresses.h"
 #include "net/host_name.h"
 
 namespace coop::net {
@@ -38,12 +37,12 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-std::optional<std::string> address_of(std::string_view text, int family) {
-  std::array<unsigned char, 16> bytes{};
-  if (::inet_pton(family, std::string(text).c_str(), bytes.data()) != 1) return std::nullopt;
-  std::array<char, INET6_ADDRSTRLEN> spelled{};
-  ::inet_ntop(family, bytes.data(), spelled.data(), spelled.size());
-  return spelled.data();
+enum class Family : std::uint8_t { four = 4, six = 16 };
+
+std::optional<std::string> address_of(std::string_view text, Family family) {
+  const std::optional<std::string> bytes = address_bytes(text);
+  if (!bytes || bytes->size() != static_cast<std::size_t>(family)) return std::nullopt;
+  return address_text(*bytes);
 }
 
 // "host", "host:port", "1.2.3.4", "[::1]:443"; without a port the fallback holds, which may be 0: none.
@@ -66,8 +65,8 @@ std::optional<Place> place_of(std::string_view authority, std::uint16_t fallback
   if (place.port == 0) return std::nullopt;
   std::optional<std::string> spelled;
   if (host.starts_with('[') && host.ends_with(']'))
-    spelled = address_of(host.substr(1, host.size() - 2), AF_INET6);
-  else spelled = address_of(host, AF_INET);
+    spelled = address_of(host.substr(1, host.size() - 2), Family::six);
+  else spelled = address_of(host, Family::four);
   if (!spelled) {
     spelled = host_name(host);
     place.is_name = true;

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -12,30 +14,39 @@ namespace coop::net {
 
 namespace {
 
-constexpr std::size_t kPipeSize = std::size_t{256} << 10U;
-constexpr std::size_t kMostIdlePipes = 64;
-constexpr int kMostRounds = 16;  // of one connection, before others have their turn
+constexpr int kPipeSize = 256 << 10;
+constexpr int kLeastPipe = 64 << 10;  // a user with many pipes gets tiny ones: slower than copying
+constexpr std::size_t kMostIdlePipes = 16;
+constexpr std::size_t kMostLentPipes = 256;  // each may hold kPipeSize and two descriptors
+// What is copied at once, and kept where the other side takes nothing: small, since ten thousand may do so.
+constexpr std::size_t kCopied = std::size_t{16} << 10U;
+constexpr int kMostRounds = 32;  // of one connection, before others have their turn
 
-bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 }  // namespace
 
-Result<Pipe> PipePool::take() {
+std::optional<Pipe> PipePool::take() {
+  if (lent_ >= kMostLentPipes) return std::nullopt;
   if (!idle_.empty()) {
     Pipe pipe = std::move(idle_.back());
     idle_.pop_back();
+    ++lent_;
     return pipe;
   }
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return system_error("pipe2");
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return std::nullopt;
   Pipe pipe{.read = UniqueFd(ends[0]), .write = UniqueFd(ends[1])};
-  // Less is slower, and all that there is when the user has many already.
-  ::fcntl(pipe.write.get(), F_SETPIPE_SZ, static_cast<int>(kPipeSize));
+  if (::fcntl(pipe.write.get(), F_SETPIPE_SZ, kPipeSize) < 0 &&
+      ::fcntl(pipe.write.get(), F_GETPIPE_SZ) < kLeastPipe)
+    return std::nullopt;
+  ++lent_;
   return pipe;
 }
 
-void PipePool::give_back(Pipe pipe) {
-  if (idle_.size() < kMostIdlePipes) idle_.push_back(std::move(pipe));
+void PipePool::give_back(Pipe pipe, std::size_t bytes_left) {
+  --lent_;
+  if (bytes_left == 0 && idle_.size() < kMostIdlePipes) idle_.push_back(std::move(pipe));
 }
 
 Relay::Relay(EventLoop& loop, PipePool& pipes, Sockets sockets, std::string first,
@@ -43,48 +54,80 @@ Relay::Relay(EventLoop& loop, PipePool& pipes, Sockets sockets, std::string firs
     : loop_(loop), pipes_(pipes), sockets_(std::move(sockets)), ended_(std::move(ended)) {
   up_.from = down_.to = sockets_.client.get();
   up_.to = down_.from = sockets_.server.get();
-  up_.first = std::move(first);
+  up_.held = std::move(first);
 }
 
 Relay::~Relay() {
-  if (!watching_) return;
+  forget();
+  give_back_pipe(up_);
+  give_back_pipe(down_);
+}
+
+void Relay::forget() {
+  if (!std::exchange(watching_, false)) return;
   loop_.forget(sockets_.client.get());
   loop_.forget(sockets_.server.get());
 }
 
 Result<void> Relay::start() {
-  TRY(loop_.watch(sockets_.client.get(), EPOLLIN | EPOLLOUT,
-                  [this](std::uint32_t events) { ready(events, sockets_.client.get()); }));
-  const Result<void> both =
-      loop_.watch(sockets_.server.get(), EPOLLIN | EPOLLOUT,
-                  [this](std::uint32_t events) { ready(events, sockets_.server.get()); });
-  if (!both) {
-    loop_.forget(sockets_.client.get());
-    return both;
-  }
   watching_ = true;
+  // At once, which saves a turn of the loop: the server has just been connected and has room.
+  if (!up_.held.empty() && send_held(up_) == Pumped::broken) return system_error("send");
+  up_.wants_input = !up_.wants_room;
+  const std::uint32_t room = up_.wants_room ? std::uint32_t{EPOLLOUT} : 0U;
+  TRY(loop_.watch(sockets_.client.get(), up_.wants_input ? std::uint32_t{EPOLLIN} : 0U,
+                  [this](std::uint32_t events) { ready(events, sockets_.client.get()); }));
+  TRY(loop_.watch(sockets_.server.get(), EPOLLIN | room,
+                  [this](std::uint32_t events) { ready(events, sockets_.server.get()); }));
   return {};
 }
 
 void Relay::give_back_pipe(Direction& way) {
-  if (way.pipe.read.valid() && way.in_pipe == 0) pipes_.give_back(std::exchange(way.pipe, Pipe{}));
+  if (way.pipe.read.valid()) pipes_.give_back(std::exchange(way.pipe, Pipe{}), way.in_pipe);
 }
 
-Relay::Pumped Relay::send_first(Direction& way) {
-  const ssize_t sent = ::send(way.to, way.first.data(), way.first.size(), MSG_NOSIGNAL);
+Relay::Pumped Relay::finish(Direction& way) {
+  way.finished = true;
+  ::shutdown(way.to, SHUT_WR);
+  return Pumped::going;
+}
+
+Relay::Pumped Relay::send_held(Direction& way) {
+  const ssize_t sent = ::send(way.to, way.held.data(), way.held.size(), MSG_NOSIGNAL);
   if (sent < 0 && !would_block(errno)) return Pumped::broken;
   if (sent > 0) {
     way.total += static_cast<std::uint64_t>(sent);
-    way.first.erase(0, static_cast<std::size_t>(sent));
+    way.held.erase(0, static_cast<std::size_t>(sent));
   }
-  way.wants_room = !way.first.empty();
+  way.wants_room = !way.held.empty();
+  if (way.held.empty()) std::string().swap(way.held);  // its memory, too
+  return Pumped::going;
+}
+
+// One read and one write for the small messages that most connections consist of.
+Relay::Pumped Relay::copy(Direction& way) {
+  std::array<char, kCopied> buffer;
+  const ssize_t count = ::recv(way.from, buffer.data(), buffer.size(), 0);
+  way.wants_input = count < 0 && would_block(errno);
+  if (count < 0) return way.wants_input ? Pumped::going : Pumped::broken;
+  if (count == 0) return finish(way);
+  const auto size = static_cast<std::size_t>(count);
+  const ssize_t sent = ::send(way.to, buffer.data(), size, MSG_NOSIGNAL);
+  if (sent < 0 && !would_block(errno)) return Pumped::broken;
+  const std::size_t taken = sent > 0 ? static_cast<std::size_t>(sent) : 0;
+  way.total += taken;
+  way.wants_room = taken < size;
+  if (way.wants_room) way.held.assign(buffer.data() + taken, size - taken);
+  way.streaming = size == buffer.size();
+  // It was all there was; if not, the loop tells at once.
+  way.wants_input = !way.streaming && !way.wants_room;
   return Pumped::going;
 }
 
 Relay::Pumped Relay::fill(Direction& way) {
   if (!way.pipe.read.valid()) {
-    Result<Pipe> pipe = pipes_.take();
-    if (!pipe) return Pumped::broken;
+    std::optional<Pipe> pipe = pipes_.take();
+    if (!pipe) return copy(way);
     way.pipe = std::move(*pipe);
   }
   const ssize_t count = ::splice(way.from, nullptr, way.pipe.write.get(), nullptr, kPipeSize,
@@ -92,12 +135,9 @@ Relay::Pumped Relay::fill(Direction& way) {
   way.wants_input = count < 0 && would_block(errno);
   if (count < 0 && !way.wants_input) return Pumped::broken;
   if (count > 0) way.in_pipe = static_cast<std::size_t>(count);
-  if (count == 0) {
-    way.finished = true;
-    ::shutdown(way.to, SHUT_WR);
-  }
+  if (static_cast<std::size_t>(std::max<ssize_t>(count, 0)) < kCopied) way.streaming = false;
   if (count <= 0) give_back_pipe(way);
-  return Pumped::going;
+  return count == 0 ? finish(way) : Pumped::going;
 }
 
 Relay::Pumped Relay::empty(Direction& way) {
@@ -109,36 +149,44 @@ Relay::Pumped Relay::empty(Direction& way) {
     way.in_pipe -= static_cast<std::size_t>(count);
     way.total += static_cast<std::uint64_t>(count);
   }
+  if (way.in_pipe == 0 && !way.streaming) {
+    give_back_pipe(way);
+    way.wants_input = true;
+  }
   return Pumped::going;
+}
+
+Relay::Pumped Relay::step(Direction& way) {
+  if (!way.held.empty()) return send_held(way);
+  if (way.in_pipe > 0) return empty(way);
+  return way.streaming ? fill(way) : copy(way);
 }
 
 Relay::Pumped Relay::pump(Direction& way) {
   way.wants_input = way.wants_room = false;
   for (int round = 0; round < kMostRounds && !way.finished; ++round) {
-    const bool waiting = !way.first.empty();
-    const Pumped pumped = waiting ? send_first(way) : (way.in_pipe > 0 ? empty(way) : fill(way));
-    if (pumped == Pumped::broken) return pumped;
+    if (step(way) == Pumped::broken) return Pumped::broken;
     if (way.wants_input || way.wants_room) return Pumped::going;
   }
   // There is more: the loop comes back to it at once.
   if (!way.finished)
-    (way.in_pipe > 0 || !way.first.empty() ? way.wants_room : way.wants_input) = true;
+    (way.in_pipe > 0 || !way.held.empty() ? way.wants_room : way.wants_input) = true;
   return Pumped::going;
 }
 
 void Relay::ready(std::uint32_t events, int fd) {
-  if ((events & EPOLLERR) != 0) return end(true);
   const bool client = fd == sockets_.client.get();
   Direction& reading = client ? up_ : down_;
   Direction& writing = client ? down_ : up_;
-  const bool readable = (events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) != 0;
+  const bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0;
+  // Of one that broke, what had arrived before is still passed on, as far as it is taken.
   if (readable && !reading.finished && pump(reading) == Pumped::broken) return end(true);
   if ((events & EPOLLOUT) != 0 && !writing.finished && writing.wants_room &&
       pump(writing) == Pumped::broken)
     return end(true);
   if (up_.finished && down_.finished) return end(false);
   // It neither speaks nor listens any more, and says so until somebody reacts.
-  if ((events & EPOLLHUP) != 0 && reading.finished) return end(true);
+  if ((events & EPOLLERR) != 0 || ((events & EPOLLHUP) != 0 && reading.finished)) return end(true);
   update();
 }
 
@@ -154,11 +202,7 @@ void Relay::update() {
 }
 
 void Relay::end(bool broken) {
-  if (watching_) {
-    loop_.forget(sockets_.client.get());
-    loop_.forget(sockets_.server.get());
-    watching_ = false;
-  }
+  forget();
   const std::function<void(const Relayed&)> ended = std::move(ended_);
   if (ended) ended({.to_server = up_.total, .to_client = down_.total, .broken = broken});
 }

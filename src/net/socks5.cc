@@ -1,10 +1,8 @@
 #include "net/socks5.h"
 
-#include <arpa/inet.h>
-
-#include <array>
 #include <optional>
 
+#include "net/addresses.h"
 #include "net/host_name.h"
 
 namespace coop::net {
@@ -22,12 +20,6 @@ unsigned byte_at(std::string_view bytes, std::size_t at) {
 }
 
 SocksRequest bad(SocksReply problem) { return {.state = Arrived::bad, .problem = problem}; }
-
-std::string address_text(int family, std::string_view bytes) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  ::inet_ntop(family, bytes.data(), text.data(), text.size());
-  return text.data();
-}
 
 }  // namespace
 
@@ -63,7 +55,7 @@ SocksRequest read_socks_request(std::string_view bytes) {
       .port = static_cast<std::uint16_t>(byte_at(bytes, at) << 8U | byte_at(bytes, at + 1))};
   if (request.port == 0) return bad(SocksReply::not_allowed);
   if (!request.is_name) {
-    request.host = address_text(kind == kIpv4 ? AF_INET : AF_INET6, host);
+    request.host = address_text(host);
     return request;
   }
   const std::optional<std::string> name = host_name(host);

@@ -49,9 +49,6 @@ constexpr std::array kProcReadOnly{
     BasePath{"/proc/bus", "device configuration"},
 };
 
-constexpr const char* kHostsFile = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n";
-constexpr const char* kNsswitchFile = "passwd: files\ngroup: files\nhosts: files dns\n";
-
 void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
   for (const BasePath& base : kSystemPaths) {
     const PathFact& fact = host.fact(base.path);
@@ -71,16 +68,6 @@ void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
                             .origin = "view minimal",
                             .why = base.why});
   }
-  entries.push_back(Entry{.kind = Entry::Kind::file,
-                          .target = "/etc/hosts",
-                          .text = kHostsFile,
-                          .origin = "view minimal",
-                          .why = "localhost has an address"});
-  entries.push_back(Entry{.kind = Entry::Kind::file,
-                          .target = "/etc/nsswitch.conf",
-                          .text = kNsswitchFile,
-                          .origin = "view minimal",
-                          .why = "how names are looked up"});
   for (const char* directory : {"/run", "/var/tmp"})
     entries.push_back(Entry{.kind = Entry::Kind::directory,
                             .target = directory,

@@ -8,6 +8,7 @@
 #include "plan/landlock/rights.h"
 #include "plan/layout.h"
 #include "plan/limits/limits.h"
+#include "plan/network.h"
 #include "plan/seccomp/profile.h"
 #include "policy/builtin.h"
 #include "policy/variables.h"
@@ -26,21 +27,6 @@ Result<void> check_environment(const Policy& policy) {
   for (const std::string& name : policy.pass_environment)
     TRY(policy::check_variable(name, "--pass-env", policy.unsafe_environment));
   return {};
-}
-
-// A mode that is not there yet must not quietly become another one.
-Result<void> check_network(NetworkMode mode) {
-  std::string_view name;
-  switch (mode) {
-    case NetworkMode::none:
-    case NetworkMode::host: return {};
-    case NetworkMode::allowlist: name = "allowlist"; break;
-    case NetworkMode::full: name = "full"; break;
-    case NetworkMode::veth: name = "veth"; break;
-  }
-  return unsupported("plan network",
-                     "network mode \"" + std::string(name) + "\" is not in this version",
-                     "use none, or host with unsafe host_network");
 }
 
 // Taken literally, a pattern would name a file that is not there, and restrict nothing.
@@ -85,7 +71,9 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (policy.time_offset)
     add(plan, OffsetClocks{*policy.time_offset}, "--time-offset", "asked for");
   if (policy.network != NetworkMode::host)
-    add(plan, RaiseLoopback{}, "--network none", "programs may talk to themselves");
+    add(plan, RaiseLoopback{}, "--network " + std::string(to_text(policy.network)),
+        "programs may talk to themselves");
+  add_network(plan, policy, host);
   add(plan, SetHostname{policy.hostname.empty() ? "coop-" + policy.session : policy.hostname},
       policy.hostname.empty() ? "built-in" : "--hostname", "shows where one is");
   if (policy.network == NetworkMode::host)
@@ -107,11 +95,13 @@ void note_submodule(Plan& plan, const Policy& policy, const HostFacts& host) {
 Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host) {
   std::vector<Entry> entries;
   add_base(entries, policy, host);
+  add_name_files(entries, policy, host, plan.notes);
   add_devices(entries, host);
   TRY(add_proc(entries, policy, host, plan.notes));
   TRY(add_workspace(entries, policy, host));
   note_submodule(plan, policy, host);
   TRY(add_rules(entries, policy, host, plan.notes));
+  TRY(add_socket_grants(entries, policy, host));
   TRY(add_protected(entries, policy, host, plan.notes));
   plan.guards = TRY(add_guards(entries, policy, host, plan.notes));
   add_sockets(entries, policy, host);
@@ -162,7 +152,7 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 Result<Plan> begin(const Policy& policy, const HostFacts& host) {
   TRY(check_host(policy, host));
   TRY(check_environment(policy));
-  TRY(check_network(policy.network));
+  TRY(check_network(policy, host));
   TRY(check_patterns(policy));
   Plan plan;
   plan.notes = policy.notes;
@@ -178,6 +168,7 @@ Result<Plan> compile(const Policy& policy, const HostFacts& host) {
   plan.workspace = workspace_target(policy);
   plan.directory = policy.directory.value_or(plan.workspace);
   plan.environment = environment_for(policy, host);
+  add_proxy_variables(plan.environment, policy);
   TRY(add_mounts(plan, policy, host));
   TRY(add_confinement(plan, policy, host));
   return plan;
@@ -211,6 +202,9 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
       paths.emplace_back(path);
   paths.push_back(policy.workspace);
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
+  for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);
+  if (policy.network != NetworkMode::none)
+    for (const char* path : kNameFiles) paths.emplace_back(path);
   for (const auto* trees : {&policy.bounds.readable, &policy.bounds.writable})
     if (*trees) paths.insert(paths.end(), (*trees)->begin(), (*trees)->end());
   return paths;

@@ -54,6 +54,7 @@ class Place {
     if (const auto* hide = std::get_if<HideMount>(&action)) return is_within(place, hide->target);
     if (const auto* tmpfs = std::get_if<TmpfsMount>(&action))
       return is_within(place, tmpfs->target);
+    if (const auto* file = std::get_if<CoverFile>(&action)) return place == file->target;
     if (std::holds_alternative<ProcFilesystem>(action)) return is_within(place, "/proc");
     return std::holds_alternative<DevptsMount>(action) && is_within(place, "/dev/pts");
   }

@@ -16,6 +16,32 @@ Json to_json(const MountFlags& flags) {
       {"access", coop::to_text(flags.access)}, {"exec", flags.exec}, {"devices", flags.devices}};
 }
 
+Json to_json(const std::vector<HostRule>& rules) {
+  Json json = Json::array();
+  for (const HostRule& rule : rules)
+    json.push_back({{"host", printable(rule.pattern)}, {"origin", printable(rule.origin)}});
+  return json;
+}
+
+Json to_json(const NetworkPlan& network) {
+  Json publish = Json::array();
+  for (const PublishedPort& port : network.publish)
+    publish.push_back({{"address", port.address},
+                       {"host", port.host},
+                       {"sandbox", port.sandbox},
+                       {"origin", printable(port.origin)}});
+  Json host_ports = Json::array();
+  for (const Listener& listener : network.listeners)
+    if (listener.purpose == Listener::Purpose::host_port && !listener.address.contains(':'))
+      host_ports.push_back(listener.target);
+  return {{"mode", coop::to_text(network.mode)},
+          {"allow", to_json(network.allow)},
+          {"deny", to_json(network.deny)},
+          {"udp", to_json(network.allow_udp)},
+          {"publish", publish},
+          {"host_ports", host_ports}};
+}
+
 // Each step as {"action": name, …its fields}. Path bytes that are not UTF-8 are escaped as \xNN.
 struct Fields {
   Json operator()(const MapIds& ids) const {
@@ -29,6 +55,33 @@ struct Fields {
     return {{"action", "offset_clocks"}, {"seconds", clocks.seconds}};
   }
   Json operator()(const RaiseLoopback&) const { return {{"action", "raise_loopback"}}; }
+  Json operator()(const OwnAddresses& addresses) const {
+    return {{"action", "own_addresses"},
+            {"addresses", addresses.own},
+            {"everything", addresses.everything}};
+  }
+  Json operator()(const RedirectTraffic& redirect) const {
+    Json datagrams = Json::array();
+    for (const DatagramRule& rule : redirect.datagrams)
+      datagrams.push_back({{"network", rule.network}, {"port", rule.port}});
+    return {{"action", "redirect_traffic"},
+            {"to", redirect.own},
+            {"port", redirect.connections},
+            {"datagrams", datagrams}};
+  }
+  Json operator()(const RefuseNeighbours& refuse) const {
+    return {{"action", "refuse_neighbours"},
+            {"allowed", to_json(refuse.allowed)},
+            {"denied", to_json(refuse.denied)}};
+  }
+  Json operator()(const Listen& listen) const {
+    return {
+        {"action", "listen"}, {"address", listen.listener.address}, {"port", listen.listener.port}};
+  }
+  Json operator()(const JoinNetwork&) const { return {{"action", "join_network"}}; }
+  Json operator()(const ConfigureLink& link) const {
+    return {{"action", "configure_link"}, {"address", link.address}, {"gateway", link.gateway}};
+  }
   Json operator()(const SetHostname& hostname) const {
     return {{"action", "set_hostname"}, {"name", printable(hostname.name)}};
   }
@@ -40,6 +93,10 @@ struct Fields {
   Json operator()(const MakeFile& file) const {
     return {
         {"action", "make_file"}, {"target", printable(file.target)}, {"contents", file.contents}};
+  }
+  Json operator()(const CoverFile& file) const {
+    return {
+        {"action", "cover_file"}, {"target", printable(file.target)}, {"contents", file.contents}};
   }
   Json operator()(const MakeSymlink& link) const {
     return {{"action", "make_symlink"},
@@ -132,6 +189,7 @@ std::string to_json(const Plan& plan) {
                   {"steps", steps},
                   {"group", {{"name", plan.group.name}, {"limits", limits}}},
                   {"guards", {{"names", plan.guards.names}, {"read_only", guarded}}},
+                  {"network", to_json(plan.network)},
                   {"environment", environment},
                   {"notes", plan.notes}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -64,7 +64,8 @@ class Layout {
     const Entry* found = nullptr;
     for (const Entry& entry : entries_) {
       if (entry.target.size() >= target.size() || !is_within(target, entry.target)) continue;
-      if (entry.kind == Kind::symlink || entry.kind == Kind::file) continue;
+      if (entry.kind == Kind::symlink || entry.kind == Kind::file || entry.kind == Kind::cover)
+        continue;
       if (found == nullptr || depth_of(entry.target) > depth_of(found->target)) found = &entry;
     }
     return found;
@@ -121,6 +122,9 @@ class Layout {
       case Kind::symlink: return place_small(entry, MakeSymlink{entry.target, entry.text});
       case Kind::file:
         return place_small(entry, MakeFile{.target = entry.target, .contents = entry.text});
+      case Kind::cover:
+        add(CoverFile{entry.target, entry.text}, entry.origin, entry.why);
+        return {};
       case Kind::directory: return place_small(entry, MakeDirectory{entry.target, entry.mode});
       case Kind::hide: return place_hide(entry);
       case Kind::remount:

@@ -36,6 +36,66 @@ struct OffsetClocks {
 struct RaiseLoopback {
   bool operator==(const RaiseLoopback&) const = default;
 };
+// --- The network of the sandbox. Addresses and networks are texts, as inet_ntop() writes them.
+
+// These addresses are the sandbox's, and whatever has no other route leads back into it: nothing can leave.
+struct OwnAddresses {
+  std::vector<std::string> own;
+  bool everything = false;  // all other addresses too
+  bool operator==(const OwnAddresses&) const = default;
+};
+struct DatagramRule {  // to `network` and `port`: led to a listener of ours
+  std::string network;
+  std::uint16_t port = 0;
+  std::uint16_t listener = 0;
+  bool operator==(const DatagramRule&) const = default;
+};
+// Connections and questions for names, wherever they go, are led to our listeners at `own`.
+struct RedirectTraffic {
+  std::vector<std::string> own;
+  std::uint16_t connections = 0;
+  std::vector<DatagramRule> datagrams{};
+  bool operator==(const RedirectTraffic&) const = default;
+};
+// Private, local and metadata addresses are refused, but for what is listed.
+struct RefuseNeighbours {
+  std::vector<HostRule> allowed;  // addresses and networks only
+  std::vector<HostRule> denied;
+  bool ipv6 = true;
+  bool operator==(const RefuseNeighbours&) const = default;
+};
+struct Listener {
+  enum class Purpose : std::uint8_t {
+    names,         // DNS datagrams
+    name_streams,  // DNS over TCP
+    connections,   // whatever was redirected
+    proxy,         // HTTP and SOCKS5
+    host_port,     // leads to `target` of the host's localhost
+    datagrams,     // leads to `target` of the address asked for
+  };
+  Purpose purpose = Purpose::connections;
+  std::string address;
+  std::uint16_t port = 0;
+  std::uint16_t target = 0;
+  bool operator==(const Listener&) const = default;
+};
+struct Listen {  // a socket that is opened inside and passed to the supervisor
+  Listener listener;
+  bool operator==(const Listen&) const = default;
+};
+enum class NetworkProvider : std::uint8_t { none, pasta, slirp4netns, veth };
+// The supervisor has what it needs; where somebody else connects the network, this waits for it.
+struct JoinNetwork {
+  NetworkProvider provider = NetworkProvider::none;
+  bool operator==(const JoinNetwork&) const = default;
+};
+struct ConfigureLink {
+  std::uint32_t link = 0;
+  std::string address;
+  std::uint8_t prefix = 0;
+  std::string gateway;
+  bool operator==(const ConfigureLink&) const = default;
+};
 struct SetHostname {
   std::string name;
   bool operator==(const SetHostname&) const = default;
@@ -58,6 +118,11 @@ struct MakeFile {  // a small file with fixed contents, or an empty mount point
   std::string contents{};
   std::uint32_t mode = 0444;
   bool operator==(const MakeFile&) const = default;
+};
+struct CoverFile {  // an existing file of the host's view, with other contents here
+  Path target;
+  std::string contents{};
+  bool operator==(const CoverFile&) const = default;
 };
 struct MakeSymlink {
   Path target;
@@ -152,11 +217,13 @@ struct Verify {
   bool operator==(const Verify&) const = default;
 };
 
-using Action = std::variant<MapIds, OffsetClocks, RaiseLoopback, SetHostname, RootTmpfs, RootHost,
-                            MakeDirectory, MakeFile, MakeSymlink, BindMount, Remount, TmpfsMount,
-                            HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot,
-                            ChangeDirectory, ResourceLimit, DropCapabilities, NoNewPrivileges,
-                            RestrictLandlock, InstallSeccomp, Verify>;
+using Action =
+    std::variant<MapIds, OffsetClocks, RaiseLoopback, OwnAddresses, RedirectTraffic,
+                 RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname, RootTmpfs,
+                 RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink, BindMount, Remount,
+                 TmpfsMount, HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot,
+                 ChangeDirectory, ResourceLimit, DropCapabilities, NoNewPrivileges,
+                 RestrictLandlock, InstallSeccomp, Verify>;
 
 struct Step {
   Action action;
@@ -189,6 +256,27 @@ struct GuardPlan {
   bool operator==(const GuardPlan&) const = default;
 };
 
+// What the supervisor does for the sandbox's network while it runs.
+struct NetworkPlan {
+  NetworkMode mode = NetworkMode::none;
+  std::vector<HostRule> allow{};
+  std::vector<HostRule> deny{};
+  std::vector<HostRule> allow_udp{};
+  std::vector<PublishedPort> publish{};
+  std::vector<Listener> listeners{};  // in the order in which they are passed
+  NetworkProvider provider = NetworkProvider::none;
+  Path program{};        // pasta or slirp4netns
+  std::string link{};    // veth: its name on the host,
+  std::string subnet{};  // and the host's address on it
+  bool ipv6 = true;
+
+  // Whether anything is to be done at all.
+  bool attended() const {
+    return !listeners.empty() || !publish.empty() || provider != NetworkProvider::none;
+  }
+  bool operator==(const NetworkPlan&) const = default;
+};
+
 struct Plan {
   std::string session{};
   View view = View::minimal;
@@ -196,6 +284,7 @@ struct Plan {
   std::vector<Step> steps{};
   GroupPlan group{};
   GuardPlan guards{};
+  NetworkPlan network{};
   std::map<std::string, std::string> environment{};
   Path directory{};  // working directory of the command
   Path workspace{};  // where the workspace is inside

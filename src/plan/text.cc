@@ -15,6 +15,12 @@ namespace {
 
 std::string quoted(const std::string& text) { return "\"" + printable(text) + "\""; }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " and ") + word;
+  return text;
+}
+
 std::string flag_words(const MountFlags& flags) {
   std::string words(coop::to_text(flags.access));
   if (!flags.exec) words += ",noexec";
@@ -33,6 +39,53 @@ struct Sentence {
   std::string operator()(const RaiseLoopback&) const {
     return "make a network of its own with only a loopback interface";
   }
+  std::string operator()(const OwnAddresses& addresses) const {
+    return "give loopback " + joined(addresses.own) +
+           (addresses.everything ? ", and lead every other address back to it" : "");
+  }
+  std::string operator()(const RedirectTraffic& redirect) const {
+    std::string text = "redirect all TCP to port " + std::to_string(redirect.connections) +
+                       " and questions for names to port 53 of " + joined(redirect.own);
+    for (const DatagramRule& rule : redirect.datagrams)
+      text += ", UDP to " + rule.network + " port " + std::to_string(rule.port) + " to port " +
+              std::to_string(rule.listener);
+    return text;
+  }
+  std::string operator()(const RefuseNeighbours& refuse) const {
+    std::string text = "refuse private, local and metadata addresses";
+    for (const HostRule& rule : refuse.allowed) text += ", but for " + printable(rule.pattern);
+    for (const HostRule& rule : refuse.denied) text += ", and " + printable(rule.pattern);
+    return text;
+  }
+  std::string operator()(const Listen& listen) const {
+    const Listener& listener = listen.listener;
+    const std::string place =
+        "listen on " + listener.address + " port " + std::to_string(listener.port) + " for ";
+    switch (listener.purpose) {
+      case Listener::Purpose::names: return place + "names (UDP)";
+      case Listener::Purpose::name_streams: return place + "names (TCP)";
+      case Listener::Purpose::connections: return place + "redirected connections";
+      case Listener::Purpose::proxy: return place + "clients of a proxy";
+      case Listener::Purpose::host_port:
+        return place + "port " + std::to_string(listener.target) + " of the host";
+      case Listener::Purpose::datagrams:
+        return place + "datagrams to port " + std::to_string(listener.target);
+    }
+    return place;
+  }
+  std::string operator()(const JoinNetwork& join) const {
+    switch (join.provider) {
+      case NetworkProvider::none: return "pass what listens to the supervisor";
+      case NetworkProvider::pasta: return "wait for pasta to connect the network";
+      case NetworkProvider::slirp4netns: return "wait for slirp4netns to connect the network";
+      case NetworkProvider::veth: return "wait for the supervisor to lay a link to the host";
+    }
+    return "join the network";
+  }
+  std::string operator()(const ConfigureLink& link) const {
+    return "give the link " + link.address + "/" + std::to_string(link.prefix) +
+           " and the default route by " + link.gateway;
+  }
   std::string operator()(const SetHostname& hostname) const {
     return "set the hostname " + quoted(hostname.name);
   }
@@ -43,6 +96,9 @@ struct Sentence {
   }
   std::string operator()(const MakeFile& file) const {
     return "make the file " + quoted(file.target);
+  }
+  std::string operator()(const CoverFile& file) const {
+    return "cover the file " + quoted(file.target);
   }
   std::string operator()(const MakeSymlink& link) const {
     return "make the symlink " + quoted(link.target) + " to " + quoted(link.link);
@@ -110,6 +166,25 @@ void add_reasons(std::string& text, const Step& step) {
             std::string(reason.reason) + "\n";
 }
 
+// Who can be spoken to, rule by rule.
+std::string network_text(const NetworkPlan& network) {
+  std::string text;
+  const auto add = [&](const std::string& line, const std::string& origin) {
+    text += "  " + line + " (" + printable(origin) + ")\n";
+  };
+  for (const HostRule& rule : network.deny) add("deny " + printable(rule.pattern), rule.origin);
+  for (const HostRule& rule : network.allow) add("allow " + printable(rule.pattern), rule.origin);
+  for (const HostRule& rule : network.allow_udp)
+    add("allow UDP to " + printable(rule.pattern), rule.origin);
+  for (const PublishedPort& port : network.publish)
+    add("publish port " + std::to_string(port.sandbox) + " at " + port.address + " port " +
+            std::to_string(port.host) + " of the host",
+        port.origin);
+  if (network.mode == NetworkMode::allowlist && network.allow.empty() && network.allow_udp.empty())
+    text += "  nothing is allowed\n";
+  return text.empty() ? text : "network " + std::string(coop::to_text(network.mode)) + ":\n" + text;
+}
+
 }  // namespace
 
 std::string sentence(const Action& action) { return std::visit(Sentence{}, action); }
@@ -120,6 +195,11 @@ std::string hint_for(const Step& step, int errno_value) {
   if (std::holds_alternative<MapIds>(step.action) &&
       (errno_value == EPERM || errno_value == EACCES))
     return "AppArmor or an outer container may restrict user namespaces; see `coop status`";
+  const bool packets = std::holds_alternative<RedirectTraffic>(step.action) ||
+                       std::holds_alternative<RefuseNeighbours>(step.action);
+  if (packets && (errno_value == EOPNOTSUPP || errno_value == ENOENT ||
+                  errno_value == EPROTONOSUPPORT || errno_value == EAFNOSUPPORT))
+    return "the kernel lacks nftables or its NAT: modprobe nf_tables nft_chain_nat nft_reject";
   if (errno_value == ELOOP) return "a symlink appeared where there was none while coop looked";
   if (std::holds_alternative<OverlayMount>(step.action) && errno_value == EINVAL)
     return "overlayfs cannot use this directory as its lower layer (nested overlay?); try --tmpfs "
@@ -150,6 +230,7 @@ std::string to_text(const Plan& plan, Detail detail) {
     for (const std::string& name : plan.guards.names) text += " " + name;
     text += "\n";
   }
+  text += network_text(plan.network);
   text += "environment:\n";
   for (const auto& [name, value] : plan.environment)
     text += "  " + printable(name) + "=" + printable(value) + "\n";

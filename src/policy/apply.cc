@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/path.h"
+#include "policy/apply_network.h"
 #include "policy/builtin.h"
 #include "policy/compare.h"
 #include "policy/excess.h"
@@ -40,7 +41,8 @@ class Application {
 
   Result<Policy> run() {
     TRY(check_supported());
-    TRY(apply_words());
+    apply_words();
+    TRY(apply_network(effective_.settings, policy_));
     apply_limits();
     apply_environment();
     for (const Scope scope : kScopes) TRY(add_rules(scope));
@@ -86,7 +88,7 @@ class Application {
     return {};
   }
 
-  Result<void> apply_words() {
+  void apply_words() {
     if (const std::string* view = value<std::string>(Key::view))
       policy_.view = *view == to_text(View::host) ? View::host : View::minimal;
     if (const std::string* workspace = value<std::string>(Key::workspace))
@@ -96,22 +98,6 @@ class Application {
     apply_need(Key::landlock, Mechanism::landlock);
     apply_need(Key::proc, Mechanism::proc);
     apply_need(Key::limits, Mechanism::limits);
-    const std::string* network = value<std::string>(Key::network);
-    if (network == nullptr) return {};
-    const std::string place = to_text(find(Key::network)->origin);
-    policy_.network = TRY(with_context(place, parse_network(*network)));
-    if (policy_.network != NetworkMode::none && policy_.network != NetworkMode::host)
-      return unsupported(place, written(Key::network) + " is not in this version",
-                         "use \"none\", or \"host\" with unsafe = [\"host_network\"]");
-    const std::vector<Item>& confirmed = items(effective_.settings, Key::unsafe_grants);
-    if (policy_.network != NetworkMode::host ||
-        std::ranges::find(confirmed, "host_network", &Item::text) != confirmed.end())
-      return {};
-    return invalid(
-        place,
-        written(Key::network) +
-            " shares the host's network with the sandbox, its localhost services included",
-        "add unsafe = [\"host_network\"] if that is meant");
   }
 
   void apply_need(Key key, Mechanism mechanism) {

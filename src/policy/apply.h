@@ -18,7 +18,8 @@ Result<Policy> policy_from(const Effective& effective, const Surroundings& surro
 
 // The settings a policy amounts to, as far as files can say them, with the flags as origins: for
 // holding the command line against the organisation's ceiling. Left out are the built-in secrets, rules with
-// a relative path and rules inside a writable workspace: those are for the planner to judge.
+// a relative path and rules inside a writable workspace: those are for the planner to judge. Sockets are
+// taken as they are written.
 Settings settings_of(const Policy& policy);
 
 // An error that names the flag and the organisation's line when `policy` goes beyond the ceiling.

@@ -22,6 +22,7 @@ std::string list_of(const std::set<std::string_view>& names) {
 std::span<const NamedReason> guards() { return kGuards; }
 std::span<const NamedReason> secrets() { return kSecrets; }
 std::span<const CacheEntry> caches() { return kCaches; }
+std::span<const NamedReason> control_sockets() { return kControlSockets; }
 
 Path expand_home(std::string_view path, std::string_view home) {
   if (path == "~") return Path(home);

@@ -1,7 +1,9 @@
-// The lists coop ships, from policies/*.txt: what is guarded, what is hidden, what is a cache.
+// The lists coop ships, from policies/*.txt: what is guarded, what is hidden, what is a cache,
+// what is behind a socket.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,7 @@ struct CacheEntry {
 std::span<const NamedReason> guards();
 std::span<const NamedReason> secrets();
 std::span<const CacheEntry> caches();
+std::span<const NamedReason> control_sockets();
 
 // "~/x" and "~" with the home directory put in; anything else unchanged.
 Path expand_home(std::string_view path, std::string_view home);
@@ -46,5 +49,9 @@ Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& hom
 
 // The guard names in force: all but those `allowed`. An unknown allowed name is an error.
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed);
+
+// What somebody who can connect to this socket can do to the machine; nothing for other sockets. By the
+// path as it is written: whoever knows the path that it really leads to asks about that one too.
+std::optional<std::string> control_socket_reason(std::string_view path);
 
 }  // namespace coop::policy

@@ -4,7 +4,9 @@
 
 #include "base/path.h"
 #include "policy/apply.h"
+#include "policy/builtin.h"
 #include "policy/policy.h"
+#include "policy/port_rule.h"
 
 namespace coop::policy {
 
@@ -17,17 +19,23 @@ Origin flag(std::string_view name) {
 }
 
 // "--rw" is a flag; "/etc/coop/policy.toml:3" a line of a file.
-Origin origin_of(const PathRule& rule) {
-  if (rule.origin.starts_with("--")) return flag(rule.origin);
-  Origin origin{.scope = rule.final ? Scope::organisation : Scope::user, .file = rule.origin};
-  const std::size_t colon = rule.origin.rfind(':');
+Origin origin_of(const std::string& text) {
+  if (text.starts_with("--")) return flag(text);
+  Origin origin{.scope = Scope::user, .file = text};
+  const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return origin;
-  const char* const end = rule.origin.data() + rule.origin.size();
+  const char* const end = text.data() + text.size();
   int line = 0;
-  const auto [stop, error] = std::from_chars(rule.origin.data() + colon + 1, end, line);
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, line);
   if (error != std::errc{} || stop != end) return origin;
   origin.file.resize(colon);
   origin.at.line = line;
+  return origin;
+}
+
+Origin origin_of(const PathRule& rule) {
+  Origin origin = origin_of(rule.origin);
+  if (rule.final && origin.scope == Scope::user) origin.scope = Scope::organisation;
   return origin;
 }
 
@@ -105,6 +113,47 @@ void add_need(Settings& settings, Key key, Need need) {
                    .origin = flag("--best-effort")};
 }
 
+void add_hosts(Settings& settings, Key key, const std::vector<HostRule>& rules) {
+  for (const HostRule& rule : rules)
+    add_item(settings, key, Item{.text = rule.pattern, .origin = origin_of(rule.origin)});
+}
+
+void add_sockets(Settings& settings, const std::vector<SocketRule>& sockets) {
+  bool controls = false;
+  for (const SocketRule& socket : sockets) {
+    add_item(settings, Key::sockets,
+             Item{.text = socket.path, .path = socket.path, .origin = origin_of(socket.origin)});
+    controls = controls || control_socket_reason(socket.path).has_value();
+  }
+  if (controls) add_names(settings, Key::unsafe_grants, {"control_sockets"}, "--unsafe");
+}
+
+// The flag that a mode beyond the ceiling is blamed on: a list of hosts on the command line turns "none"
+// into "allowlist".
+std::string_view flag_of_mode(const Policy& policy) {
+  const auto on_command_line = [](const HostRule& rule) { return rule.origin.starts_with("--"); };
+  if (policy.network != NetworkMode::allowlist) return "--network";
+  if (std::ranges::any_of(policy.allow_net, on_command_line)) return "--allow-net";
+  return std::ranges::any_of(policy.allow_udp, on_command_line) ? "--allow-udp" : "--network";
+}
+
+void add_network(Settings& settings, const Policy& policy) {
+  settings[Key::network] = {.value = std::string(to_text(policy.network)),
+                            .origin = flag(flag_of_mode(policy))};
+  if (policy.network == NetworkMode::host)
+    add_names(settings, Key::unsafe_grants, {"host_network"}, "--unsafe");
+  add_hosts(settings, Key::network_allow, policy.allow_net);
+  add_hosts(settings, Key::network_deny, policy.deny_net);
+  add_hosts(settings, Key::network_udp, policy.allow_udp);
+  for (const PublishedPort& port : policy.publish)
+    add_item(settings, Key::network_publish,
+             Item{.text = to_text(port), .origin = origin_of(port.origin)});
+  for (const HostPort& port : policy.host_ports)
+    add_item(settings, Key::network_host_ports,
+             Item{.text = std::to_string(port.port), .origin = origin_of(port.origin)});
+  add_sockets(settings, policy.sockets);
+}
+
 // The caches that the organisation itself names are trees like those of its writable_paths; as rules
 // they can no longer be told apart.
 Settings with_bounds(const Settings& ceiling, const Bounds& bounds) {
@@ -124,12 +173,9 @@ Settings with_bounds(const Settings& ceiling, const Bounds& bounds) {
 Settings settings_of(const Policy& policy) {
   Settings settings;
   settings[Key::view] = {.value = std::string(to_text(policy.view)), .origin = flag("--view")};
-  settings[Key::network] = {.value = std::string(to_text(policy.network)),
-                            .origin = flag("--network")};
+  add_network(settings, policy);
   settings[Key::debug] = {.value = policy.debugging == Debugging::allowed,
                           .origin = flag("--debug")};
-  if (policy.network == NetworkMode::host)
-    add_names(settings, Key::unsafe_grants, {"host_network"}, "--unsafe");
   add_limits(settings, policy.limits);
   add_need(settings, Key::landlock, policy.need(Mechanism::landlock));
   add_need(settings, Key::proc, policy.need(Mechanism::proc));

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <set>
 
+#include "policy/builtin.h"
 #include "policy/check_list.h"
 #include "policy/merge.h"
 #include "policy/quoted.h"
@@ -45,20 +47,24 @@ void check_host_network(const Config& config, const Section& section, Findings& 
 void check_allow_list(const Config& config, const Section& section, Findings& findings) {
   const auto any = [](const Item&) { return true; };
   if (any_item(config, section, Key::network_allow, any)) return;
+  if (any_item(config, section, Key::network_udp, any)) return;
   findings.push_back(
       finding_at(Severity::warning, "sandbox_network", section.settings->at(Key::network).origin,
                  section.whose + ": network \"allowlist\" with nothing allowed denies everything",
                  "list the hosts that may be reached, or say network = \"none\""));
 }
 
-void check_network_to_come(const Config& config, const Section& section, Findings& findings) {
-  if (!enabled_for(config, section) || !uses_kernel(config, section)) return;
-  const Setting& network = section.settings->at(Key::network);
-  findings.push_back(finding_at(
-      Severity::warning, "sandbox_network", network.origin,
-      section.whose + ": network " + value_text(Key::network, network) +
-          " is not in this version: commands with it are refused",
-      "say network = \"none\" until it is, or \"host\" with unsafe = [\"host_network\"]"));
+// A socket counts where it is listed; the word may stand in [sandbox] too.
+void check_control_sockets(const Config& config, const Section& section, Findings& findings) {
+  const auto granted = [](const Item& item) { return item.text == "control_sockets"; };
+  if (any_item(config, section, Key::unsafe_grants, granted)) return;
+  for (const Item& item : items_of(*section.settings, Key::sockets))
+    if (const std::optional<std::string> reason = control_socket_reason(item.path))
+      findings.push_back(
+          finding_at(Severity::error, "sandbox_paths", item.origin,
+                     section.whose + ": the socket " + quoted(item.path) +
+                         " controls this machine (" + *reason + "), and is not confirmed",
+                     "remove it, or add unsafe = [\"control_sockets\"] to [sandbox]"));
 }
 
 PathKind kind_of(const HostFacts& host, const Path& path) {
@@ -112,8 +118,7 @@ void check_network(const Config& config, Findings& findings) {
     const std::string_view network = word_of(*section.settings, Key::network);
     if (network == "host") check_host_network(config, section, findings);
     if (network == "allowlist") check_allow_list(config, section, findings);
-    if (network == "allowlist" || network == "full" || network == "veth")
-      check_network_to_come(config, section, findings);
+    check_control_sockets(config, section, findings);
   }
 }
 

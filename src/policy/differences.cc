@@ -18,7 +18,9 @@ const Setting* find(const Settings& settings, Key key) {
 
 bool covers(Key key, const Item& cover, const Item& item) {
   if (is_path_list(key)) return path_covers(cover, item);
-  if (key == Key::network_allow) return host_covers(cover.text, item.text, Portless::usual);
+  if (key == Key::sockets) return cover.path == item.path;
+  if (key == Key::network_allow || key == Key::network_udp)
+    return host_covers(cover.text, item.text, Portless::usual);
   if (key == Key::network_deny) return host_covers(cover.text, item.text, Portless::every);
   return cover.text == item.text && cover.value == item.value;
 }

@@ -9,6 +9,7 @@
 #include "base/redact.h"
 #include "policy/compare.h"
 #include "policy/host_cover.h"
+#include "policy/port_rule.h"
 
 namespace coop::policy {
 
@@ -153,7 +154,8 @@ class Comparison {
   void check_item(Key key, std::size_t index, const Item& item) {
     std::optional<Obstacle> obstacle;
     if (is_path_list(key)) obstacle = path_obstacle(key, item);
-    else if (key == Key::network_allow) obstacle = host_obstacle(item);
+    else if (key == Key::network_allow || key == Key::network_udp)
+      obstacle = host_obstacle(key, item);
     else if (key == Key::env_set) obstacle = variable_obstacle(item);
     else obstacle = name_obstacle(key, item);
     if (obstacle) add(key, index, asked_.at(key), *std::move(obstacle));
@@ -161,14 +163,38 @@ class Comparison {
 
   std::optional<Obstacle> name_obstacle(Key key, const Item& item) const {
     if (against_ == Against::ceiling && !has(key)) {
-      // A cache is a writable path by another name.
+      // A cache is a writable path by another name, and so is a socket: who connects can write.
       for (const Key paths : {Key::writable_paths, Key::readable_paths})
-        if (key == Key::cache_volumes && has(paths)) return list_of_other(paths);
-      return std::nullopt;
+        if ((key == Key::cache_volumes || key == Key::sockets) && has(paths))
+          return list_of_other(paths);
+      return port_obstacle(key, item);
     }
     const std::vector<Item>& known = items_of(limit_, key);
-    if (std::ranges::find(known, item.text, &Item::text) != known.end()) return std::nullopt;
+    const auto same = [&](const Item& other) {
+      return key == Key::sockets ? other.path == item.path : other.text == item.text;
+    };
+    if (std::ranges::any_of(known, same)) return std::nullopt;
     return list_of(key);
+  }
+
+  // A ceiling that names hosts, or allows none, says nothing about ports that lead around it, and means
+  // those too: the host's own services, and a door that others than this machine can come through.
+  std::optional<Obstacle> port_obstacle(Key key, const Item& item) const {
+    if (key == Key::network_publish) {
+      const Result<PublishedPort> port = parse_published(item.text);
+      if (port && is_loopback(*port)) return std::nullopt;
+    } else if (key != Key::network_host_ports) {
+      return std::nullopt;
+    }
+    if (has(Key::network_allow)) return list_of_other(Key::network_allow);
+    const Setting* mode = find(limit_, Key::network);
+    if (mode == nullptr || is_wider(Key::network, mode->value, "allowlist")) return std::nullopt;
+    return mode_of_ceiling(*mode);
+  }
+
+  static Obstacle mode_of_ceiling(const Setting& mode) {
+    return {std::string(info(Key::network).name) + " = " + value_text(Key::network, mode),
+            mode.origin};
   }
 
   // A variable that someone has set stays as it is. Of others a ceiling minds those that lead programs to
@@ -186,7 +212,8 @@ class Comparison {
     return Obstacle{item_text(Key::env_set, *same), same->origin};
   }
 
-  std::optional<Obstacle> host_obstacle(const Item& item) const {
+  // `key` is network_allow or network_udp.
+  std::optional<Obstacle> host_obstacle(Key key, const Item& item) const {
     if (against_ == Against::ceiling)
       for (const Item& denied : items_of(limit_, Key::network_deny))
         if (host_covers(denied.text, item.text, Portless::every))
@@ -194,21 +221,21 @@ class Comparison {
                               item_text(Key::network_deny, denied),
                           denied.origin};
     const Setting* setting = find(limit_, Key::network);
-    if (against_ == Against::ceiling && setting == nullptr && !has(Key::network_allow))
-      return std::nullopt;
+    const bool listed = has(Key::network_allow) || has(key);
+    if (against_ == Against::ceiling && setting == nullptr && !listed) return std::nullopt;
     const Scalar mode = setting == nullptr ? built_in(Key::network) : setting->value;
     if (mode == Scalar("host")) return std::nullopt;
     if (mode == Scalar("full") || mode == Scalar("veth")) {
-      const bool unbounded = against_ == Against::ceiling && !has(Key::network_allow);
+      const bool unbounded = against_ == Against::ceiling && !listed;
       if (unbounded || is_public_host(item.text)) return std::nullopt;
     }
     if (against_ == Against::ceiling && setting != nullptr && mode == Scalar("none"))
-      return Obstacle{
-          std::string(info(Key::network).name) + " = " + value_text(Key::network, *setting),
-          setting->origin};
-    for (const Item& allowed : items_of(limit_, Key::network_allow))
+      return mode_of_ceiling(*setting);
+    for (const Item& allowed : items_of(limit_, key))
       if (host_covers(allowed.text, item.text, Portless::usual)) return std::nullopt;
-    return list_of(Key::network_allow);
+    // UDP would go around a list of hosts that does not speak of it.
+    const bool implied = against_ == Against::ceiling && !has(key) && has(Key::network_allow);
+    return implied ? list_of_other(Key::network_allow) : list_of(key);
   }
 
   // --- Paths ---

@@ -141,24 +141,54 @@ Result<void> check_lowered(std::string_view text) {
   return check_name(text, host);
 }
 
-}  // namespace
+constexpr std::string_view kUdpHint =
+    "write ADDRESS:PORT or NETWORK:PORT, like 10.0.0.0/8:5000 or [fd00::/8]:5000";
 
-Result<std::string> check_host_pattern(std::string_view text) {
+Result<void> check_udp_lowered(std::string_view text) {
+  const bool bracketed = text.starts_with('[');
+  const std::size_t end = bracketed ? text.find(']') : text.find(':');
+  const std::size_t colon = bracketed && end != std::string_view::npos ? end + 1 : end;
+  if (colon >= text.size() || text[colon] != ':' || !is_port(text.substr(colon + 1)))
+    return bad(text, "needs a port from 1 to 65535 after an address", kUdpHint);
+  const std::string_view host = text.substr(bracketed ? 1 : 0, end - (bracketed ? 1 : 0));
+  const std::string_view front = host.substr(0, host.find('/'));
+  Address address;
+  if (!parse_address(front, bracketed ? AF_INET6 : AF_INET, address))
+    return bad(text, "is not for an IP address or a network of them", kUdpHint);
+  if (front.size() == host.size()) return {};
+  return check_network(host, front.size());
+}
+
+// In lower case, when it has nothing that no pattern has.
+Result<std::string> lowered(std::string_view text) {
   constexpr std::size_t kLongest = 300;  // a name and a port, with room
   if (text.empty()) return bad(text, "is empty");
   if (text.size() > kLongest) return bad(text, "is too long for a host name");
   if (text.find("://") != std::string_view::npos)
     return bad(text, "is an address of a page", "write only the host of it");
-  std::string lowered(text);
-  for (char& c : lowered) {
+  std::string result(text);
+  for (char& c : result) {
     if (static_cast<unsigned char>(c) >= 0x80)
       return bad(text, "has letters outside of ASCII", "write the name as DNS has it: xn--…");
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
       return bad(text, "has a blank or control character in it");
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  TRY(check_lowered(lowered));
-  return lowered;
+  return result;
+}
+
+}  // namespace
+
+Result<std::string> check_host_pattern(std::string_view text) {
+  std::string pattern = TRY(lowered(text));
+  TRY(check_lowered(pattern));
+  return pattern;
+}
+
+Result<std::string> check_udp_pattern(std::string_view text) {
+  std::string pattern = TRY(lowered(text));
+  TRY(check_udp_lowered(pattern));
+  return pattern;
 }
 
 }  // namespace coop::policy

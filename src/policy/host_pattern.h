@@ -12,4 +12,8 @@ namespace coop::policy {
 // for a name ("127.1", "0x7f.1", "010.0.0.1") are refused, as are names that are not ASCII.
 Result<std::string> check_host_pattern(std::string_view text);
 
+// What UDP may be sent to, in lower case: ADDRESS:PORT or NETWORK:PORT, IPv6 in brackets ([fd00::/8]:5000).
+// Names are refused: there is nothing in a datagram by which a name could be told.
+Result<std::string> check_udp_pattern(std::string_view text);
+
 }  // namespace coop::policy

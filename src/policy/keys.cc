@@ -33,6 +33,16 @@ constexpr std::array kKeys{
             "hosts that may be reached: HOST[:PORT], *.example.com, 10.0.0.0/8"},
     KeyInfo{Key::network_deny, "network.deny", KeyType::hosts, "", false, "sandbox_network", "[]",
             "hosts that may not be reached, whatever allows them"},
+    KeyInfo{Key::network_udp, "network.udp", KeyType::hosts, "", false, "sandbox_network", "[]",
+            "where UDP may be sent to: ADDRESS:PORT, 10.0.0.0/8:5000, [fd00::/8]:5000"},
+    KeyInfo{Key::network_publish, "network.publish", KeyType::ports, "", false, "sandbox_network",
+            "[]",
+            "ports of the host that lead into the sandbox: PORT, HOST:SANDBOX, "
+            "127.0.0.1:8080:80"},
+    KeyInfo{Key::network_host_ports, "network.host_ports", KeyType::ports, "", false,
+            "sandbox_network", "[]", "ports of the host's localhost that can be reached inside"},
+    KeyInfo{Key::sockets, "sockets", KeyType::paths, "", false, "sandbox_paths", "[]",
+            "Unix sockets of the host that can be connected to inside"},
     KeyInfo{Key::memory, "memory", KeyType::size, "", true, "sandbox_memory", "unlimited",
             "memory of the whole sandbox"},
     KeyInfo{Key::pids_limit, "pids_limit", KeyType::count, "", true, "sandbox_pids", "4096",
@@ -72,7 +82,7 @@ constexpr std::array kKeys{
             "a /proc of the sandbox's own"},
     KeyInfo{Key::limits, "limits", KeyType::word, kNeeds, false, "sandbox_settings", "best_effort",
             "limits on memory, processes and processors for the whole sandbox"},
-    KeyInfo{Key::unsafe_grants, "unsafe", KeyType::names, "host_network kvm", false,
+    KeyInfo{Key::unsafe_grants, "unsafe", KeyType::names, "host_network control_sockets kvm", false,
             "sandbox_settings", "[]", "dangerous grants, confirmed by their names"},
 };
 
@@ -94,6 +104,7 @@ bool is_list(Key key) {
     case KeyType::paths:
     case KeyType::names:
     case KeyType::hosts:
+    case KeyType::ports:
     case KeyType::map: return true;
     default: return false;
   }

@@ -59,8 +59,9 @@ std::vector<Refusal> widenings(const Settings& limit, const Settings& asked);
 
 // Where `asked` goes beyond a ceiling: as above, but paths are covered by the trees they are in, and a key
 // absent in `ceiling` bounds nothing by itself. A path hidden or protected by the ceiling cannot be granted
-// (written) again; a ceiling on readable_paths bounds what is written and overlaid, the view and caches,
-// and one on network.allow bounds the mode, where the ceiling does not speak of those.
+// (written) again; a ceiling on readable_paths bounds what is written and overlaid, the view, caches and
+// sockets, and one on network.allow bounds the mode, UDP, the host's ports and what is published to others
+// than this machine, where the ceiling does not speak of those. So does a mode "none" or "allowlist".
 std::vector<Refusal> beyond(const Settings& ceiling, const Settings& asked);
 
 // Every line of `after` that differs from `before`, for `coop policy diff`.

@@ -5,6 +5,7 @@
 #include "policy/builtin.h"
 #include "policy/expand.h"
 #include "policy/host_pattern.h"
+#include "policy/port_rule.h"
 #include "policy/quoted.h"
 
 namespace coop::policy {
@@ -52,15 +53,46 @@ Result<Item> read_path_item(const std::string& text, const Surroundings& surroun
   return item;
 }
 
+// One socket by its name: nothing is matched, and one that is missing is a mistake.
+Result<Item> read_socket(const std::string& text, const Surroundings& surroundings) {
+  Path path = TRY(expand_plain_path(text, surroundings));
+  return Item{.text = text, .path = std::move(path)};
+}
+
+// In one spelling: what is the same must look the same to those who compare.
+Result<Item> read_port(const KeyInfo& key, const std::string& text) {
+  if (key.key == Key::network_host_ports) {
+    const std::uint16_t port = TRY(parse_port(text));
+    return Item{.text = std::to_string(port)};
+  }
+  const PublishedPort published = TRY(parse_published(text));
+  return Item{.text = to_text(published)};
+}
+
 Result<Item> read_item(const KeyInfo& key, const std::string& text,
                        const Surroundings& surroundings) {
+  if (key.key == Key::sockets) return read_socket(text, surroundings);
+  if (key.type == KeyType::ports) return read_port(key, text);
   if (key.type == KeyType::paths) return read_path_item(text, surroundings);
   if (key.type == KeyType::hosts) {
-    std::string host = TRY(check_host_pattern(text));
+    std::string host =
+        TRY(key.key == Key::network_udp ? check_udp_pattern(text) : check_host_pattern(text));
     return Item{.text = std::move(host)};
   }
   TRY(check_name(key, text));
   return Item{.text = text};
+}
+
+// A port may be written as a number.
+std::optional<std::string> text_of(const KeyInfo& key, const Node& node) {
+  if (const std::string* text = node.text()) return *text;
+  const std::int64_t* number = node.integer();
+  if (key.type != KeyType::ports || number == nullptr) return std::nullopt;
+  return std::to_string(*number);
+}
+
+std::string_view expected_item(const KeyInfo& key) {
+  return key.type == KeyType::ports ? "ports in the list" : "strings in the list";
 }
 
 Result<Item> read_variable(const Entry& entry) {
@@ -118,11 +150,12 @@ std::optional<Setting> read_items(const KeyInfo& key, std::string_view name, con
   Setting setting{.origin = reporter.origin(entry.at)};
   setting.items.reserve(list->size());
   for (const Node& node : *list) {
-    if (node.text() == nullptr) {
-      report_type(key, name, "strings in the list", node, std::string(kListFix), reporter);
+    const std::optional<std::string> text = text_of(key, node);
+    if (!text) {
+      report_type(key, name, expected_item(key), node, std::string(kListFix), reporter);
       continue;
     }
-    Result<Item> item = read_item(key, *node.text(), reporter.source().surroundings);
+    Result<Item> item = read_item(key, *text, reporter.source().surroundings);
     if (!item) {
       reporter.error(key.check, node.at, std::string(name) + ": " + item.error().subject,
                      item.error().hint);

@@ -199,6 +199,7 @@ std::string expected_of(const KeyInfo& key) {
     case KeyType::paths: return "a list of paths";
     case KeyType::names: return "a list of names";
     case KeyType::hosts: return "a list of hosts";
+    case KeyType::ports: return "a list of ports";
     case KeyType::map: return "a table like { NAME = \"value\" }";
   }
   return "something else";

@@ -77,6 +77,7 @@ Json type_of(const KeyInfo& key) {
     case KeyType::boolean: return {{"type", "boolean"}};
     case KeyType::paths:
     case KeyType::hosts: return list_of(text);
+    case KeyType::ports: return list_of(either(text, integer(1, 65535)));
     case KeyType::names: return names_of(key);
     case KeyType::map:
       return {{"type", "object"},
@@ -109,7 +110,10 @@ Json network(Spellings spellings) {
   if (spellings == Spellings::old_too) words.emplace_back("bridge");
   const Json table = closed_object({{"mode", one_of(words)},
                                     {"allow", property(Key::network_allow)},
-                                    {"deny", property(Key::network_deny)}});
+                                    {"deny", property(Key::network_deny)},
+                                    {"udp", property(Key::network_udp)},
+                                    {"publish", property(Key::network_publish)},
+                                    {"host_ports", property(Key::network_host_ports)}});
   return described(either(one_of(words), table), row.help);
 }
 

@@ -140,20 +140,28 @@ class TableReader {
   void read_network(const Entry& entry) {
     const Table* table = entry.value.table();
     if (table == nullptr) return read_network_mode(entry, entry.key);
-    const std::vector<std::string_view> known{"mode", "allow", "deny"};
+    const std::vector<std::string_view> known{"mode", "allow",   "deny",
+                                              "udp",  "publish", "host_ports"};
     Unknown unknown{"[sandbox.network]", known};
     for (const Entry& inner : *table) {
       if (inner.key == "mode") read_network_mode(inner, "network.mode");
       else if (inner.key == "allow") read_inner(Key::network_allow, inner);
       else if (inner.key == "deny") read_inner(Key::network_deny, inner);
+      else if (inner.key == "udp") read_inner(Key::network_udp, inner);
+      else if (inner.key == "publish") read_inner(Key::network_publish, inner);
+      else if (inner.key == "host_ports") read_inner(Key::network_host_ports, inner);
       else report_unknown(inner, unknown);
     }
-    // A list of hosts to be reached says which mode is meant.
-    const Entry* allow = find(*table, "allow");
-    if (find(*table, "mode") == nullptr && allow != nullptr &&
-        settings_.contains(Key::network_allow))
-      put(Key::network, "network.allow",
-          Setting{.value = "allowlist", .origin = reporter_.origin(allow->at)});
+    if (find(*table, "mode") != nullptr) return;
+    imply_allowlist(find(*table, "allow"), Key::network_allow);
+    imply_allowlist(find(*table, "udp"), Key::network_udp);
+  }
+
+  // A list of hosts to be reached says which mode is meant.
+  void imply_allowlist(const Entry* list, Key key) {
+    if (list == nullptr || !settings_.contains(key)) return;
+    put(Key::network, info(key).name,
+        Setting{.value = "allowlist", .origin = reporter_.origin(list->at)});
   }
 
   void read_network_mode(const Entry& entry, std::string_view name) {

@@ -51,26 +51,30 @@ enum class Key : std::uint8_t {
   network,        // text: none | allowlist | full | veth | host
   network_allow,  // items: HOST[:PORT], *.example.com, CIDR
   network_deny,
-  memory,         // bytes or Unlimited
-  pids_limit,     // count or Unlimited
-  cpus,           // thousandths or Unlimited
-  tmp_size,       // bytes
-  timeout,        // milliseconds or Unlimited
-  output_limit,   // bytes
-  debug,          // boolean
-  containers,     // boolean
-  vm,             // boolean
-  env_pass,       // items: names
-  env_set,        // items: text is the name, value the value
-  env_unsafe,     // items: names of variables that inject code
-  backend,        // text: auto kernel bwrap docker podman gvisor apple sandbox-exec kubernetes
-  base_image,     // text: an image reference
-  auto_commit,    // boolean
-  cache_volumes,  // items: names of policies/caches.txt
-  landlock,       // text: required | best_effort, as are the next two
+  network_udp,         // items: ADDRESS:PORT, CIDR:PORT
+  network_publish,     // items: ADDRESS:HOST:SANDBOX
+  network_host_ports,  // items: PORT
+  sockets,             // items with paths
+  memory,              // bytes or Unlimited
+  pids_limit,          // count or Unlimited
+  cpus,                // thousandths or Unlimited
+  tmp_size,            // bytes
+  timeout,             // milliseconds or Unlimited
+  output_limit,        // bytes
+  debug,               // boolean
+  containers,          // boolean
+  vm,                  // boolean
+  env_pass,            // items: names
+  env_set,             // items: text is the name, value the value
+  env_unsafe,          // items: names of variables that inject code
+  backend,             // text: auto kernel bwrap docker podman gvisor apple sandbox-exec kubernetes
+  base_image,          // text: an image reference
+  auto_commit,         // boolean
+  cache_volumes,       // items: names of policies/caches.txt
+  landlock,            // text: required | best_effort, as are the next two
   proc,
   limits,
-  unsafe_grants,  // items: host_network, kvm
+  unsafe_grants,  // items: host_network, control_sockets, kvm
 };
 
 struct Unlimited {
@@ -112,6 +116,7 @@ enum class KeyType : std::uint8_t {
   paths,
   names,
   hosts,
+  ports,  // numbers or strings
   map,
 };
 

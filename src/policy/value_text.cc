@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "base/path.h"
@@ -58,6 +60,7 @@ struct ScalarText {
 
 std::string item_text(KeyType type, const Item& item) {
   if (type == KeyType::map) return toml_key(item.text) + " = " + toml_text(item.value);
+  if (type == KeyType::ports && item.text.find(':') == std::string::npos) return item.text;
   return toml_text(item.text + (item.if_missing == Missing::skip ? "?" : ""));
 }
 
@@ -78,12 +81,17 @@ std::string broken_list(Key key, const Setting& setting) {
   return text + "]";
 }
 
+constexpr std::string_view kNetwork = "network.";
+constexpr std::array kNetworkLists{Key::network_allow, Key::network_deny, Key::network_udp,
+                                   Key::network_publish, Key::network_host_ports};
+
 class Writer {
  public:
   explicit Writer(const Settings& settings) : settings_(settings) {}
 
   std::string write() {
-    const bool network_table = has(Key::network_allow) || has(Key::network_deny);
+    const bool network_table =
+        std::ranges::any_of(kNetworkLists, [&](Key key) { return has(key); });
     text_ = "[sandbox]\n";
     for (const auto& [key, setting] : settings_)
       if (stands_alone(key) && !(key == Key::network && network_table))
@@ -93,8 +101,7 @@ class Writer {
     if (network_table) {
       text_ += "\n[sandbox.network]\n";
       line_if_set("mode", Key::network);
-      line_if_set("allow", Key::network_allow);
-      line_if_set("deny", Key::network_deny);
+      for (const Key key : kNetworkLists) line_if_set(info(key).name.substr(kNetwork.size()), key);
     }
     if (has(Key::env_pass) || has(Key::env_set) || has(Key::env_unsafe)) {
       text_ += "\n[sandbox.env]\n";

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "plan/seccomp/profile.h"
+#include "run/freeze_network.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -55,7 +56,8 @@ class Freezer {
   Freezer(const Plan& plan, const FreezeOptions& options, Region& region)
       : plan_(plan), options_(options), region_(region) {
     needs_masks_ = std::ranges::any_of(plan.steps, [](const Step& step) {
-      return std::holds_alternative<HideMount>(step.action);
+      return std::holds_alternative<HideMount>(step.action) ||
+             std::holds_alternative<CoverFile>(step.action);
     });
   }
 
@@ -89,8 +91,16 @@ class Freezer {
 
   void stage_masks() {
     if (!needs_masks_) return;
-    emit({.operation = Operation::stage_masks, .path = "proc"});
     needs_masks_ = false;
+    emit({.operation = Operation::stage_masks, .path = "proc"});
+    std::uint64_t number = 0;
+    for (const Step& step : plan_.steps)
+      if (const auto* file = std::get_if<CoverFile>(&step.action))
+        emit({.operation = Operation::stage_file,
+              .text = keep(file->contents),
+              .first = file->contents.size(),
+              .second = number++});
+    emit({.operation = Operation::seal_masks});
   }
 
   void write(const MapIds& ids) {
@@ -119,6 +129,39 @@ class Freezer {
     emit({.operation = Operation::unshare, .first = CLONE_NEWNET});
     emit({.operation = Operation::raise_loopback});
   }
+  void send(const std::vector<NetlinkMessages>& batches) {
+    for (const NetlinkMessages& batch : batches) {
+      void* place = region_.allocate(batch.bytes.size());
+      if (place == nullptr) full_ = true;
+      else std::memcpy(place, batch.bytes.data(), batch.bytes.size());
+      emit({.operation = Operation::netlink,
+            .data = place,
+            .first = batch.bytes.size(),
+            .second = batch.acknowledgements,
+            .third = static_cast<std::uint64_t>(batch.protocol)});
+    }
+  }
+  void write(const OwnAddresses& addresses) { send(messages_for(addresses)); }
+  void write(const RedirectTraffic& redirect) { send(messages_for(redirect)); }
+  void write(const RefuseNeighbours& refuse) { send(messages_for(refuse)); }
+  void write(const ConfigureLink& link) { send(messages_for(link)); }
+  void write(const Listen& listen) {
+    const SocketAddress address = socket_address(listen.listener);
+    void* place = region_.allocate(sizeof address.storage);
+    if (place == nullptr) full_ = true;
+    else std::memcpy(place, &address.storage, sizeof address.storage);
+    emit({.operation = Operation::listen,
+          .data = place,
+          .first = address.size,
+          .second = static_cast<std::uint64_t>(address.type)});
+  }
+  void write(const JoinNetwork& join) {
+    const bool waits = join.provider != NetworkProvider::none;
+    // Whoever connects the network opens our namespaces by /proc, which are not for others otherwise.
+    if (waits) emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::join_network, .first = waits ? 1U : 0U});
+    if (waits) emit({.operation = Operation::set_dumpable, .first = 0});
+  }
   void write(const SetHostname& hostname) {
     emit({.operation = Operation::set_hostname, .text = keep(hostname.name)});
   }
@@ -140,6 +183,10 @@ class Freezer {
           .text = keep(file.contents),
           .first = file.contents.size(),
           .second = file.mode});
+  }
+  void write(const CoverFile& file) {
+    stage_masks();
+    emit({.operation = Operation::cover_file, .path = inside(file.target), .second = covered_++});
   }
   void write(const MakeSymlink& link) {
     emit({.operation = Operation::make_symlink,
@@ -255,6 +302,7 @@ class Freezer {
   Region& region_;
   std::vector<Instruction> instructions_{};
   std::uint16_t step_ = 0;
+  std::uint64_t covered_ = 0;
   bool needs_masks_ = false;
   bool full_ = false;
 };

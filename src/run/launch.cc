@@ -50,9 +50,9 @@ Error clone_error(int errno_value) {
 }
 
 // Ascending and without repetition, as close_range needs them.
-std::vector<int> kept(const Stdio& stdio, int control, int request) {
+std::vector<int> kept(const Stdio& stdio, int control, int request, int network) {
   std::vector<int> fds;
-  for (const int fd : {stdio.input, stdio.output, stdio.error, control, request})
+  for (const int fd : {stdio.input, stdio.output, stdio.error, control, request, network})
     if (fd >= 0) fds.push_back(fd);
   std::ranges::sort(fds);
   const auto repeated = std::ranges::unique(fds);
@@ -148,14 +148,21 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
     launch.launched_.request = std::move(send);
     request = std::move(receive);
   }
+  UniqueFd network;
+  if (early.network.attended()) {
+    auto [receive, send] = TRY(make_socket_pair());
+    launch.network_ = std::move(receive);
+    network = std::move(send);
+  }
   const std::span<const child::Instruction> instructions =
       TRY(freeze(early, {.await_groups = group.needs_move()}, launch.region_));
-  const std::vector<int> keep = kept(options.stdio, theirs.get(), request.get());
+  const std::vector<int> keep = kept(options.stdio, theirs.get(), request.get(), network.get());
   child::Program program;
   program.instructions = instructions.data();
   program.count = static_cast<std::uint32_t>(instructions.size());
   program.continues = true;
   program.control = theirs.get();
+  program.network = network.get();
   program.keep = keep.data();
   program.keep_count = static_cast<std::uint32_t>(keep.size());
 
@@ -180,6 +187,8 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
   launch.launched_.control = std::move(ours);
   launch.child_control_ = theirs.get();
   launch.child_request_ = request.get();
+  launch.child_network_ = network.get();
+  launch.pid_ = static_cast<int>(pid);
   if (group.needs_move()) {
     TRY(with_context("joining the control group", group.move(static_cast<int>(pid))));
     TRY(send_message(launch.launched_.control.get(), "g", 1));
@@ -197,6 +206,8 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   program->count = static_cast<std::uint32_t>(instructions.size());
   program->control = child_control_;
   program->request = child_request_;
+  program->network = child_network_;
+  program->makes_sockets = !plan.network.publish.empty();
   program->die_with_parent = options_.parent_death == ParentDeath::signalled;
   program->lifetime = lifetime_for(options_);
   program->command_line = command_line.begin;

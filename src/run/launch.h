@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 
 #include "base/result.h"
@@ -31,6 +32,10 @@ struct LaunchOptions {
   // When it is known at the start: init ends the run shortly after it, should the supervisor be
   // unable to.
   std::optional<std::chrono::milliseconds> timeout{};
+  // Told of each decision about the network while somebody waits for the end.
+  std::function<void(const NetworkEvent&)> network{};
+  // The process is ours alone: it may have as many descriptors as it is allowed, for connections.
+  bool raise_descriptors = false;
 };
 
 // A sandbox whose init was cloned. Closing `control` kills everything inside.
@@ -51,6 +56,9 @@ class Launch {
 
   // `early` is what plan::begin() gave.
   static Result<Launch> begin(const Plan& early, const LaunchOptions& options, const Group& group);
+  // Where the child passes what listens inside; not valid when nothing does.
+  UniqueFd take_network() { return std::move(network_); }
+  int pid() const { return pid_; }
   // `plan` begins with the steps of `early`.
   Result<Launched> complete(const Plan& plan, const Command* command) &&;
 
@@ -62,6 +70,9 @@ class Launch {
   std::size_t early_steps_ = 0;
   int child_control_ = -1;  // numbers in the child's table
   int child_request_ = -1;
+  int child_network_ = -1;
+  int pid_ = -1;
+  UniqueFd network_{};
   Launched launched_{};
 };
 

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "host/glob.h"
 #include "host/probe.h"
+#include "host/tools.h"
 #include "host/workspace.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
@@ -82,6 +83,8 @@ Result<void> complete(Policy& policy, const HostFacts& host) {
     rules.push_back(std::move(rule));
   }
   policy.rules = std::move(rules);
+  for (SocketRule& socket : policy.sockets)
+    socket.path = without_dots(policy::expand_home(socket.path, host.home), host.working_directory);
   return make_own_directories(policy, host);
 }
 
@@ -146,6 +149,7 @@ std::string new_session() {
 Result<Draft> begin_prepare(Policy policy) {
   HostFacts host = TRY(host::probe(host::Depth::quick));
   TRY(complete(policy, host));
+  if (policy.network == NetworkMode::full) host::find_network_tools(host);
   return Draft{std::move(policy), std::move(host)};
 }
 

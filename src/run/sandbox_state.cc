@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -133,6 +134,24 @@ Result<void> call_janitor(Sandbox::State& state) {
   return {};
 }
 
+// After the clone: the child must not inherit what is raised for us.
+void raise_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
+                            const LaunchOptions& options) {
+  if (early.network.attended()) state.network = TRY(Network::make(early.network, options.network));
+  Launch launch = TRY(Launch::begin(early, options, state.group));
+  if (!state.network) return launch;
+  if (options.raise_descriptors) raise_descriptors();
+  TRY(state.network->start(launch.take_network(), launch.pid()));
+  return launch;
+}
+
 // With a group the janitor comes first: there must be no moment in which a group exists and nobody
 // would remove it. And the group comes before the child, which is cloned into it.
 Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& early,
@@ -141,7 +160,7 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   const Plan& plan = state.prepared.plan;
   state.charge = TRY(Charge::give(cleanup_for(state.prepared)));
   state.group = TRY(with_context("making the control group", Group::make(plan.group)));
-  Launch launch = TRY(Launch::begin(early, options, state.group));
+  Launch launch = TRY(begin_launch(state, early, options));
   state.launched = TRY(std::move(launch).complete(plan, command));
   return state.charge.watch(state.launched.pidfd.get());
 }
@@ -150,7 +169,7 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
 // child builds its view, or later.
 Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early,
                            const Command* command, const LaunchOptions& options) {
-  Launch launch = TRY(Launch::begin(early, options, state.group));
+  Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
   state.launched = TRY(std::move(launch).complete(plan, command));
@@ -205,6 +224,7 @@ bool read_report(Sandbox::State& state) {
 void kill_all(Sandbox::State& state) { kill_at_once(state.launched.pidfd.get()); }
 
 Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadline& deadline) {
+  std::vector<pollfd> all;  // with what the network has to tell
   for (;;) {
     // Asked before poll(): a command that always has something to read must put off neither.
     const auto now = std::chrono::steady_clock::now();
@@ -215,8 +235,14 @@ Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadli
       TRY(state.later.act());
     }
     const bool due_first = due && (!deadline || *due < *deadline);
-    const int count = ::poll(watched.data(), watched.size(), remaining(due_first ? due : deadline));
+    all.assign(watched.begin(), watched.end());
+    all.push_back({state.network ? state.network->news() : -1, POLLIN, 0});
+    int count = ::poll(all.data(), all.size(), remaining(due_first ? due : deadline));
     if (count < 0 && errno != EINTR) return system_error("poll");
+    std::copy_n(all.begin(), watched.size(), watched.begin());
+    const bool news = count > 0 && all.back().revents != 0;
+    if (news) state.network->tell();
+    if (news && --count == 0) continue;
     if (count != 0 || !due_first) return count;
   }
 }
@@ -239,6 +265,14 @@ Error directory_error(const Sandbox::State& state) {
                        state.prepared.plan.workspace};
 }
 
+// A step that waited for the supervisor's side knows less than that side.
+Error failure(const Sandbox::State& state) {
+  std::optional<Error> network = state.network ? state.network->problem() : std::nullopt;
+  if (!network) return setup_error(state.prepared.plan, *state.failed);
+  network->context.insert(network->context.begin(), {"starting the sandbox", "its network"});
+  return *std::move(network);
+}
+
 void reap(Sandbox::State& state) {
   if (!state.reaped) collect(state.launched.pidfd.get());
   state.reaped = true;
@@ -257,12 +291,21 @@ Result<ExecOutput> conclude(Sandbox::State& state, Ending ending) {
   if (state.timed_out) ending = Ending::timed_out;
   state.concluded = true;
   if (is_missing_directory(state)) return std::unexpected(directory_error(state));
-  if (state.failed) return std::unexpected(setup_error(state.prepared.plan, *state.failed));
+  if (state.network) {
+    state.network->stop();
+    state.network->tell();
+  }
+  if (state.failed) return std::unexpected(failure(state));
   ExecOutput output;
   output.notes = state.prepared.plan.notes;
   set_outcome(output, state, ending);
   set_usage(output, state);
   take_away(output, state);
+  if (!state.network) return output;
+  output.network = state.network->take_events();
+  for (Denial& denial : denials_of(output.network)) output.denials.push_back(std::move(denial));
+  if (const std::optional<Error> problem = state.network->problem())
+    output.notes.push_back("network: " + to_text(*problem));
   return output;
 }
 

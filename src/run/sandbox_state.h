@@ -14,6 +14,7 @@
 #include "run/group.h"
 #include "run/janitor.h"
 #include "run/launch.h"
+#include "run/network.h"
 #include "run/prepare.h"
 
 namespace coop::run {
@@ -36,6 +37,7 @@ struct Sandbox::State {
   run::Group group{};
   run::Charge charge{};
   run::Launched launched{};
+  std::unique_ptr<run::Network> network{};  // null where there is nothing to do for it
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step

@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "base/quantity.h"
+#include "net/addresses.h"
 #include "tools/urls.h"
 
 namespace coop::tools {
@@ -45,45 +46,54 @@ std::unexpected<Error> out_of_time(const Url& url, const FetchLimits& limits) {
   return failed(url, "stalled, or took longer than " + format_duration(limits.time) + " in all");
 }
 
-std::string text_of(int family, const void* address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (::inet_ntop(family, address, text.data(), text.size()) == nullptr) return {};
-  return text.data();
+std::string text_of(const void* address, std::size_t size) {
+  return net::address_text({static_cast<const char*>(address), size});
 }
 
 // Each address in one spelling, so that texts can be compared; empty for what is none.
 std::string canonical(const std::string& address) {
-  in6_addr bytes{};
-  if (::inet_pton(AF_INET, address.c_str(), &bytes) == 1) return text_of(AF_INET, &bytes);
-  if (::inet_pton(AF_INET6, address.c_str(), &bytes) == 1) return text_of(AF_INET6, &bytes);
-  return {};
+  return net::address_text(net::address_bytes(address).value_or(""));
 }
 
-bool is_excepted(const Exceptions& exceptions, const std::string& address) {
-  return std::ranges::any_of(exceptions.addresses, [&](const std::string& excepted) {
-    return canonical(excepted) == address;
-  });
+// Denied is what a rule names; where every host must be listed, all that none does.
+Result<void> check_rules(const Url& url, const std::string& host, const FetchRules& rules) {
+  const net::HostVerdict verdict = net::judge(rules.rules, host, url.port);
+  const bool by_a_rule = !verdict.allowed && verdict.grant.empty();
+  if (verdict.allowed || (rules.hosts == FetchRules::Hosts::internet && !by_a_rule)) return {};
+  const std::string place = host + " port " + std::to_string(url.port);
+  return denied("fetch " + to_text(url),
+                place + (by_a_rule ? " is denied" : " is not on the list of allowed hosts"),
+                verdict.rule, verdict.grant);
 }
 
-Result<Hop> checked(const Url& url, const Resolver& resolver, const Exceptions& exceptions) {
+// An address that a rule names is somebody's express wish.
+bool is_wished(const Url& url, const std::string& address, const FetchRules& rules) {
+  return net::judge(rules.rules, address, url.port).allowed ||
+         std::ranges::any_of(rules.addresses, [&](const std::string& excepted) {
+           return canonical(excepted) == address;
+         });
+}
+
+Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& rules) {
   Hop hop{.url = url};
-  const bool numeric = !canonical(url.host).empty();
+  const std::string numeric = canonical(url.host);
+  // Before anybody is asked: a question tells its name to whoever serves it.
+  TRY(check_rules(url, numeric.empty() ? url.host : numeric, rules));
   std::vector<std::string> found{url.host};
-  if (!numeric) found = TRY(resolver(url.host));
+  if (numeric.empty()) found = TRY(resolver(url.host));
   if (found.empty()) return failed(url, "the name has no address");
   // One bad address refuses the name: who answers with both hopes that we try the wrong one.
   for (const std::string& address : found) {
     std::string known = canonical(address);
-    if (!known.empty() && is_excepted(exceptions, known)) {
-      hop.addresses.push_back(std::move(known));
-      continue;
-    }
-    const std::string reason = why_forbidden(address);
-    const std::string named = numeric ? "" : url.host + " has the address ";
-    if (!reason.empty() || known.empty())
+    const std::string reason = known.empty() ? "not an address" : net::why_forbidden(known);
+    const std::string named = numeric.empty() ? url.host + " has the address " : "";
+    if (!reason.empty() && (known.empty() || !is_wished(url, known, rules)))
       return invalid("address guard", named + printable(address) +
-                                          (numeric ? " is " : ", which is ") +
-                                          (reason.empty() ? "not an address" : reason));
+                                          (numeric.empty() ? ", which is " : " is ") + reason);
+    // A name that is allowed does not lead to an address that is denied.
+    const net::HostVerdict verdict = net::judge(rules.rules, known, url.port);
+    if (!verdict.allowed && verdict.grant.empty())
+      return denied("fetch " + to_text(url), named + known + ", which is denied", verdict.rule);
     hop.addresses.push_back(std::move(known));
   }
   return hop;
@@ -121,11 +131,11 @@ curl_socket_t open_socket(void* user, curlsocktype purpose, curl_sockaddr* targe
   std::uint16_t port = 0;
   if (target->family == AF_INET) {
     const auto* v4 = reinterpret_cast<const sockaddr_in*>(&target->addr);
-    address = text_of(AF_INET, &v4->sin_addr);
+    address = text_of(&v4->sin_addr, sizeof v4->sin_addr);
     port = ntohs(v4->sin_port);
   } else if (target->family == AF_INET6) {
     const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&target->addr);
-    address = text_of(AF_INET6, &v6->sin6_addr);
+    address = text_of(&v6->sin6_addr, sizeof v6->sin6_addr);
     port = ntohs(v6->sin6_port);
   }
   const bool known = std::ranges::find(sink.hop.addresses, address) != sink.hop.addresses.end();
@@ -289,8 +299,8 @@ bool is_redirect(const Answer& answer) {
 }
 
 Result<Answer> visit(const Url& url, const FetchLimits& limits, Clock::time_point deadline,
-                     const Resolver& resolver, const Exceptions& exceptions) {
-  const Hop hop = TRY(checked(url, resolver, exceptions));
+                     const Resolver& resolver, const FetchRules& rules) {
+  const Hop hop = TRY(checked(url, resolver, rules));
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
   if (left.count() < 1) return out_of_time(url, limits);
   return get(hop, limits, left);
@@ -299,20 +309,20 @@ Result<Answer> visit(const Url& url, const FetchLimits& limits, Clock::time_poin
 }  // namespace
 
 Result<Fetched> fetch(std::string_view url, const FetchLimits& limits, const Resolver& resolver,
-                      const Exceptions& exceptions) {
+                      const FetchRules& rules) {
   // Before 7.84 curl's first call is not safe in two threads; a local static is.
   static const CURLcode kStarted = ::curl_global_init(CURL_GLOBAL_DEFAULT);
   if (kStarted != CURLE_OK) return invalid("start curl", ::curl_easy_strerror(kStarted));
 
   const Clock::time_point deadline = Clock::now() + limits.time;
   Url current = TRY(parse_url(url));
-  Answer answer = TRY(visit(current, limits, deadline, resolver, exceptions));
+  Answer answer = TRY(visit(current, limits, deadline, resolver, rules));
   for (int followed = 0; is_redirect(answer); ++followed) {
     const std::string doing = "following a redirect of " + to_text(current);
     if (followed >= limits.redirects)
       return with_context(doing, Result<Fetched>(failed(current, "too many redirects")));
     current = TRY(with_context(doing, resolve_reference(current, answer.location)));
-    answer = TRY(with_context(doing, visit(current, limits, deadline, resolver, exceptions)));
+    answer = TRY(with_context(doing, visit(current, limits, deadline, resolver, rules)));
   }
   return Fetched{.status = answer.status,
                  .url = to_text(current),

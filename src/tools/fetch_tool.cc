@@ -72,6 +72,7 @@ std::string text_of(const Fetched& page) {
 }
 
 ToolOutput no_page(const Error& error) {
+  if (!error.rule.empty()) return refusal(error);
   if (error.operation.ends_with(" guard")) {
     const std::string hint = error.hint.empty() ? "" : " (" + error.hint + ")";
     return refusal(to_text(error) + hint, error.operation);
@@ -83,8 +84,19 @@ ToolOutput no_page(const Error& error) {
 
 }  // namespace
 
-ToolOutput fetch_url(const Json& arguments, const Resolver& resolver,
-                     const Exceptions& exceptions) {
+FetchRules fetch_rules(const Policy& policy) {
+  const net::HostRules rules{.allowed = policy.allow_net, .denied = policy.deny_net};
+  switch (policy.network) {
+    case NetworkMode::none: return {.hosts = FetchRules::Hosts::listed};
+    case NetworkMode::allowlist: return {.hosts = FetchRules::Hosts::listed, .rules = rules};
+    case NetworkMode::full:
+    case NetworkMode::veth: return {.rules = rules};
+    case NetworkMode::host: return {};
+  }
+  return {.hosts = FetchRules::Hosts::listed};
+}
+
+ToolOutput fetch_url(const Json& arguments, const Resolver& resolver, const FetchRules& rules) {
   const auto url = arguments.find("url");
   if (url == arguments.end() || !url->is_string())
     return refusal("fetch_url: \"url\" must be a string");
@@ -94,8 +106,7 @@ ToolOutput fetch_url(const Json& arguments, const Resolver& resolver,
     if (bytes < 1) return refusal("fetch_url: \"max_bytes\" must be a number from 1 to 1048576");
     limits.size = std::min(static_cast<std::size_t>(bytes), kMostBytes);
   }
-  const Result<Fetched> page =
-      fetch(url->get_ref<const std::string&>(), limits, resolver, exceptions);
+  const Result<Fetched> page = fetch(url->get_ref<const std::string&>(), limits, resolver, rules);
   if (!page) return no_page(page.error());
   ToolOutput output{.text = text_of(*page)};
   output.structured = {{"status", page->status},

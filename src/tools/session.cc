@@ -169,7 +169,8 @@ struct Session::State {
   ToolOutput fetch(const Json& arguments) const {
     if (!on_host() && options.policy.network == NetworkMode::none)
       return refusal("fetch_url: the policy gives this sandbox no network", "network = \"none\"");
-    return fetch_url(arguments, system_resolver(), {});
+    return fetch_url(arguments, system_resolver(),
+                     on_host() ? FetchRules{} : fetch_rules(options.policy));
   }
 
   // A call that carries a secret out is not made at all.

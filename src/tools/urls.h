@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/host_rules.h"
 
 namespace coop::tools {
 
@@ -23,7 +24,7 @@ struct Url {
 // http(s) only. Userinfo, control characters, backslashes, blanks, odd forms of addresses (octal, hex,
 // one number, short), names that are not ASCII letters, digits, '-' and '.' (write IDN as punycode), and
 // names of metadata services and of this machine are refused with the reason. No fragment is kept.
-// Bytes of UTF-8 in path and query become %XX. Addresses are only read here; why_forbidden() judges.
+// Bytes of UTF-8 in path and query become %XX. Addresses are only read here; net::why_forbidden() judges.
 Result<Url> parse_url(std::string_view text);
 
 // As parse_url() reads it: parse_url(to_text(url)) == url. No port where it is the scheme's own.
@@ -32,12 +33,6 @@ std::string to_text(const Url& url);
 // Where a Location header leads from `base`: a whole URL, "//host/…", "/path", "?query" or "path".
 // From https to http is refused.
 Result<Url> resolve_reference(const Url& base, std::string_view location);
-
-// Why an address must not be reached: loopback, private, link-local (metadata among them), CGNAT,
-// broadcast, unspecified, multicast, reserved, and all IPv6 forms that carry an IPv4 address (mapped,
-// compatible, NAT64, 6to4, Teredo); empty when it may. `address` as inet_pton reads it: anything else
-// is forbidden.
-std::string why_forbidden(std::string_view address);
 
 struct Fetched {
   int status = 0;
@@ -58,15 +53,20 @@ struct FetchLimits {
 using Resolver = std::function<Result<std::vector<std::string>>(const std::string& host)>;
 Resolver system_resolver();
 
-// Addresses that tests may reach in spite of why_forbidden(); nobody else passes any.
-struct Exceptions {
-  std::vector<std::string> addresses{};
+// Which hosts a fetch may go to. What a sandbox may not reach, a tool does not fetch for it.
+struct FetchRules {
+  enum class Hosts : std::uint8_t { internet, listed };
+  Hosts hosts = Hosts::internet;
+  net::HostRules rules{};  // listed: all there is. Else what is denied, and which of the addresses
+                           // that net::why_forbidden() refuses may be reached all the same
+  std::vector<std::string> addresses{};  // such as well, whatever the port; for tests only
 };
 
 // GET. Every name is resolved once, every address checked, and the connection goes to the checked
 // address; each redirect is parsed and checked anew. One forbidden address forbids its name. What a
-// guard refuses is an Error whose operation is that guard: "url guard" or "address guard".
+// guard refuses is an Error whose operation is that guard: "url guard" or "address guard"; what the
+// rules refuse is one with a rule and, where there is one, the grant as its hint.
 Result<Fetched> fetch(std::string_view url, const FetchLimits& limits, const Resolver& resolver,
-                      const Exceptions& exceptions = {});
+                      const FetchRules& rules = {});
 
 }  // namespace coop::tools

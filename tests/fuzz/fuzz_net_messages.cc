@@ -1,9 +1,10 @@
-// DNS, TLS, SOCKS and HTTP heads of clients inside: any bytes are read, and what comes out is clean.
+// DNS, TLS, SOCKS and HTTP heads of clients inside, and what name servers outside answer: any bytes are read, and what comes out is clean.
 #include <cstdlib>
 #include <string_view>
 
 #include "net/client_hello.h"
 #include "net/dns_message.h"
+#include "net/dns_reply.h"
 #include "net/host_name.h"
 #include "net/proxy_request.h"
 #include "net/socks5.h"
@@ -14,6 +15,25 @@ using namespace coop::net;  // NOLINT(google-build-using-namespace)
 
 void check_name(const std::string& name) {
   if (host_name(name) != name) std::abort();
+}
+
+// Read as the answer to the very question it carries, so that the records behind it are reached too.
+void check_reply(std::string_view bytes) {
+  if (bytes.size() < 12) return;
+  DnsAsked asked{.name = "a.example", .type = kDnsA};
+  for (const std::uint16_t type : {kDnsA, kDnsAaaa}) {
+    asked.type = type;
+    std::string message = dns_query(asked);
+    message[2] = '\x81';
+    message[7] = static_cast<char>(bytes[0] & 0x1f);
+    const DnsReply reply = read_dns_reply(message + std::string(bytes.substr(1)), asked);
+    if (reply.kind == DnsReply::Kind::other) std::abort();
+    for (const std::string& address : reply.addresses)
+      if (address.size() != (type == kDnsA ? 4U : 16U)) std::abort();
+    if (!reply.addresses.empty() && reply.kind != DnsReply::Kind::found) std::abort();
+    asked.id = 0;
+    static_cast<void>(read_dns_reply(bytes, asked));
+  }
 }
 
 }  // namespace
@@ -28,6 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (dns_answer(*question, DnsCode::refused).size() != 12 + question->asked.size()) std::abort();
   }
   static_cast<void>(dns_failure(bytes, DnsCode::format_error));
+  check_reply(bytes);
   const ClientHello hello = read_client_hello(bytes);
   if (hello.kind == ClientHello::Kind::named) check_name(hello.name);
   static_cast<void>(read_socks_greeting(bytes));

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/addresses.h"
 #include "tools/urls.h"
 
 namespace {
@@ -26,7 +27,8 @@ void check_url(const Url& url) {
   if (url.target.find_first_of("#\\") != std::string::npos) std::abort();
   // What looks like an address is one.
   const char last = url.host.substr(url.host.rfind('.') + 1).front();
-  if (last >= '0' && last <= '9' && why_forbidden(url.host) == "not an address") std::abort();
+  if (last >= '0' && last <= '9' && coop::net::why_forbidden(url.host) == "not an address")
+    std::abort();
   const auto again = parse_url(to_text(url));
   if (!again || *again != url) std::abort();
 }
@@ -50,6 +52,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto next = resolve_reference(base, text);
   if (next) check_url(*next);
   else check_error(next.error());
-  (void)why_forbidden(text);
+  (void)coop::net::why_forbidden(text);
   return 0;
 }

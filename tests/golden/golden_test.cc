@@ -67,6 +67,43 @@ TEST(GoldenTest, MinimalViewWithoutDebugging) {
   expect_golden("minimal-no-debug.txt", to_text(must_compile(policy, laptop()), Detail::steps));
 }
 
+// What can be reached, and how: the page an auditor reads.
+Policy with_allow_list(View view) {
+  Policy policy = shipped(view);
+  policy.network = NetworkMode::allowlist;
+  policy.allow_net = {{"example.com", "--allow-net"},
+                      {"*.example.org:8443", "/etc/coop/policy.toml:3"}};
+  policy.deny_net = {{"bad.example.org", "--deny-net"}};
+  policy.allow_udp = {{"9.9.9.0/24:5000", "--allow-udp"}};
+  policy.publish = {{.host = 8080, .sandbox = 80, .origin = "--publish"}};
+  policy.host_ports = {{5432, "--host-port"}};
+  return policy;
+}
+
+TEST(GoldenTest, MinimalViewWithAnAllowList) {
+  expect_golden("minimal-allowlist.txt",
+                to_text(must_compile(with_allow_list(View::minimal), laptop()), Detail::steps));
+}
+
+TEST(GoldenTest, HostViewWithAnAllowList) {
+  HostFacts host = laptop();
+  add_path(host, "/etc/hosts", PathKind::file);
+  add_path(host, "/etc/nsswitch.conf", PathKind::file);
+  add_link(host, "/etc/resolv.conf", "../run/systemd/resolve/stub-resolv.conf",
+           "/run/systemd/resolve/stub-resolv.conf", PathKind::file);
+  expect_golden("host-allowlist.txt",
+                to_text(must_compile(with_allow_list(View::host), host), Detail::steps));
+}
+
+TEST(GoldenTest, AnOpenNetwork) {
+  Policy policy = shipped(View::minimal);
+  policy.network = NetworkMode::full;
+  policy.allow_net = {{"10.0.0.5:5432", "--allow-net"}};
+  HostFacts host = laptop();
+  host.pasta = {.available = true, .reason = "/usr/bin/pasta"};
+  expect_golden("minimal-full.txt", to_text(must_compile(policy, host), Detail::steps));
+}
+
 TEST(GoldenTest, HostViewWithoutDebugging) {
   Policy policy = shipped(View::host);
   policy.debugging = Debugging::denied;

@@ -86,7 +86,8 @@ KERNEL_TEST(KernelOutcome, JsonHasEveryField) {
       {"stdout", {{"text", "out\n"}, {"total_bytes", 4}, {"truncated", false}, {"lossy", false}}},
       {"stderr", {{"text", "err\n"}, {"total_bytes", 4}, {"truncated", false}, {"lossy", false}}},
       {"denials", nlohmann::json::array()},
-      {"quarantined", nlohmann::json::array()}};
+      {"quarantined", nlohmann::json::array()},
+      {"network", nlohmann::json::array()}};
   EXPECT_EQ(json, expected);
   for (const char* field : {"wall_us", "user_us", "system_us", "peak_memory"})
     EXPECT_TRUE(usage[field].is_number_unsigned() || usage[field].is_number_integer()) << field;

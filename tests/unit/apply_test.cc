@@ -34,13 +34,6 @@ Error refused(std::initializer_list<Layer> layers) {
 
 TEST(ApplyTest, NothingIsTheDefaults) { EXPECT_EQ(applied({}), Policy{}); }
 
-TEST(ApplyTest, NetworksToComeAreRefusedWithTheirLine) {
-  for (const char* mode : {"allowlist", "full", "veth"})
-    EXPECT_EQ(to_text(refused({user().set(Key::network, mode)})),
-              "/home/ann/.config/coop/policy.toml:1: network = \"" + std::string(mode) +
-                  "\" is not in this version");
-}
-
 TEST(ApplyTest, EveryValueHasItsPlace) {
   Policy expected;
   expected.view = View::host;

@@ -222,14 +222,26 @@ TEST(ConfigChecksTest, AnEmptyAllowListDeniesEverything) {
               IsEmpty());
 }
 
-TEST(ConfigChecksTest, NetworksThatThisVersionLacksAreFound) {
-  const std::string text = kEnabled + "allow_network = true\n";
-  EXPECT_THAT(
-      checked("sandbox_network", text),
-      ElementsAre("3:17 warning sandbox_network: [sandbox]: network \"full\" is not in this "
-                  "version: commands with it are refused [say network = \"none\" until it "
-                  "is, or \"host\" with unsafe = [\"host_network\"]]"));
-  EXPECT_THAT(checked("sandbox_network", text + "backend = \"docker\"\n"), IsEmpty());
+TEST(ConfigChecksTest, SocketsThatControlTheMachineMustBeConfirmed) {
+  const std::string text = "[sandbox]\nsockets = [\"/run/docker.sock\", \"/run/db.sock\"]\n";
+  const auto of_sockets = [](const std::string& config) {
+    std::vector<std::string> found = checked("sandbox_paths", config);
+    std::erase_if(found, [](const std::string& one) { return one.find("socket") == one.npos; });
+    return found;
+  };
+  EXPECT_THAT(of_sockets(text),
+              ElementsAre("2:12 error sandbox_paths: [sandbox]: the socket \"/run/docker.sock\" "
+                          "controls this machine (starts containers with any part of the host in "
+                          "them), and is not confirmed [remove it, or add unsafe = "
+                          "[\"control_sockets\"] to [sandbox]]"));
+  EXPECT_THAT(of_sockets(text + "unsafe = [\"control_sockets\"]\n"), IsEmpty());
+  EXPECT_EQ(of_sockets(text + "unsafe = [\"host_network\"]\n").size(), 1u);
+}
+
+TEST(ConfigChecksTest, EveryNetworkIsThere) {
+  for (const char* mode : {"allow_network = true", "network = \"full\"", "network = \"bridge\"",
+                           "network = \"veth\"", "[sandbox.network]\nudp = [\"10.0.0.1:53\"]"})
+    EXPECT_THAT(checked("sandbox_network", kEnabled + mode + "\n"), IsEmpty()) << mode;
 }
 
 // --- Paths --------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "loopback_server.h"
+#include "net/addresses.h"
 #include "tools/urls.h"
 
 namespace coop::tools {
@@ -335,7 +336,7 @@ TEST(FetchRebindingTest, OneBadAddressForbidsTheName) {
 TEST(FetchRebindingTest, SeveralGoodAddressesAreTriedInTurn) {
   Server server(always(response("200 OK", "", "x")));
   Names names({List{"127.0.0.3", "127.0.0.1"}});  // nobody listens at the first
-  const Exceptions both{.addresses = {"127.0.0.1", "127.0.0.3"}};
+  const FetchRules both{.addresses = {"127.0.0.1", "127.0.0.3"}};
   const Result<Fetched> page = fetch(server.url("/", "a.example"), {}, names.resolver(), both);
   ASSERT_TRUE(page.has_value()) << failure(page);
   EXPECT_EQ(page->body, "x");
@@ -345,7 +346,7 @@ TEST(FetchTest, TheSystemsResolverKnowsItsOwnAndFailsForNonsense) {
   const auto own = system_resolver()("localhost");
   ASSERT_TRUE(own.has_value()) << to_text(own.error());
   for (const std::string& address : *own)
-    EXPECT_EQ(why_forbidden(address), "loopback: this machine");
+    EXPECT_EQ(net::why_forbidden(address), "loopback: this machine");
   EXPECT_FALSE(own->empty());
   EXPECT_FALSE(system_resolver()("no such\nname").has_value());
 }

@@ -64,6 +64,101 @@ TEST(FetchUrlTest, RefusalsNameTheGuard) {
   EXPECT_THAT(url.text, HasSubstr("url guard: \"127.1\" is an odd form of an address"));
 }
 
+Policy policy_with(NetworkMode mode, std::vector<HostRule> allowed,
+                   std::vector<HostRule> denied = {}) {
+  Policy policy;
+  policy.network = mode;
+  policy.allow_net = std::move(allowed);
+  policy.deny_net = std::move(denied);
+  return policy;
+}
+
+// Every name is this machine, as a rebinding server would have it; and each question is counted.
+struct EveryName {
+  std::vector<std::string> asked{};
+  Resolver resolver() {
+    return [this](const std::string& host) -> Result<std::vector<std::string>> {
+      asked.push_back(host);
+      return std::vector<std::string>{"127.0.0.1"};
+    };
+  }
+};
+
+Json denials(std::string_view what, std::string_view rule, std::string_view grant) {
+  return Json::array({{{"what", what}, {"rule", rule}, {"grant", grant}}});
+}
+
+TEST(FetchUrlTest, OnlyListedHostsAreFetchedFromWhereThereIsAList) {
+  Server server(always(response("200 OK", "", "hello")));
+  const std::string port = ":" + std::to_string(server.port());
+  const FetchRules rules = fetch_rules(
+      policy_with(NetworkMode::allowlist,
+                  {{"a.example" + port, "policy.toml:3"}, {"127.0.0.1" + port, "policy.toml:4"}},
+                  {{"c.example", "policy.toml:9"}}));
+  EveryName names;
+  const auto fetched = [&](const std::string& url) {
+    return fetch_url({{"url", url}}, names.resolver(), rules);
+  };
+  EXPECT_FALSE(fetched(server.url("/", "a.example")).failed);
+  EXPECT_FALSE(fetched(server.url("/")).failed);
+  EXPECT_EQ(names.asked, std::vector<std::string>{"a.example"});
+
+  const ToolOutput other = fetched(server.url("/", "b.example"));
+  EXPECT_EQ(other.structured["outcome"], "refused");
+  EXPECT_EQ(other.structured["denials"],
+            denials("fetch http://b.example" + port + "/: b.example port " + port.substr(1) +
+                        " is not on the list of allowed hosts",
+                    "no rule allows it", "--allow-net b.example" + port));
+  const ToolOutput denied = fetched("https://c.example/");
+  EXPECT_EQ(denied.structured["denials"][0]["rule"], "policy.toml:9 c.example");
+  EXPECT_TRUE(fetched("http://a.example/").failed);  // another port
+  EXPECT_EQ(names.asked.size(), 1U);                 // nobody is told the names that were refused
+}
+
+TEST(FetchUrlTest, RedirectsAreHeldToTheListToo) {
+  Server server(always(response("302 Found", "Location: http://b.example/\r\n", "")));
+  const std::string port = ":" + std::to_string(server.port());
+  EveryName names;
+  const ToolOutput output = fetch_url(
+      {{"url", server.url("/")}}, names.resolver(),
+      fetch_rules(policy_with(NetworkMode::allowlist, {{"127.0.0.1" + port, "--allow-net"}})));
+  EXPECT_EQ(output.structured["denials"][0]["grant"], "--allow-net b.example");
+  EXPECT_EQ(server.connections(), 1);
+  EXPECT_TRUE(names.asked.empty());
+}
+
+TEST(FetchUrlTest, ListedNamesDoNotLeadToAddressesNearbyOrDenied) {
+  Server server(always(response("200 OK", "", "hello")));
+  const std::string port = ":" + std::to_string(server.port());
+  EveryName names;
+  const auto rule = [&](const Policy& policy) {
+    const ToolOutput output =
+        fetch_url({{"url", server.url("/", "a.example")}}, names.resolver(), fetch_rules(policy));
+    return output.failed ? output.structured["denials"][0]["rule"].get<std::string>() : "";
+  };
+  const HostRule name{"a.example" + port, "--allow-net"};
+  const HostRule address{"127.0.0.0/8", "--allow-net"};  // of the usual ports
+  EXPECT_EQ(rule(policy_with(NetworkMode::allowlist, {name})), "address guard");
+  EXPECT_EQ(rule(policy_with(NetworkMode::allowlist, {name, address})), "address guard");
+  EXPECT_EQ(rule(policy_with(NetworkMode::full, {})), "address guard");
+  EXPECT_EQ(rule(policy_with(NetworkMode::veth, {{"127.0.0.1" + port, "--allow-net"}})), "");
+  EXPECT_EQ(rule(policy_with(NetworkMode::full, {}, {{"*.example", "--deny-net"}})),
+            "--deny-net *.example");
+  EXPECT_EQ(rule(policy_with(NetworkMode::host, {{"127.0.0.1" + port, "--allow-net"}})),
+            "address guard");
+  EXPECT_EQ(rule(policy_with(NetworkMode::none, {name})), "no rule allows it");
+  EXPECT_EQ(server.connections(), 1);
+  // The address is a public one, and somebody denied it.
+  const ToolOutput denied = fetch_url(
+      {{"url", "http://a.example/"}},
+      [](const std::string&) -> Result<std::vector<std::string>> {
+        return std::vector<std::string>{"1.2.3.4"};
+      },
+      fetch_rules(policy_with(NetworkMode::allowlist, {{"a.example", "--allow-net"}},
+                              {{"1.2.0.0/16", "--deny-net"}})));
+  EXPECT_EQ(denied.structured["denials"][0]["rule"], "--deny-net 1.2.0.0/16");
+}
+
 TEST(FetchUrlTest, AServerThatGivesNoAnswerIsAFailureAndNoRefusal) {
   Server server(always(""));
   const ToolOutput output = fetch_url({{"url", server.url("/")}}, nobody, kLoopback);

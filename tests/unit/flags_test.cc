@@ -129,7 +129,13 @@ TEST(FlagsTest, MissingAndSuperfluousValuesAreErrors) {
 
 TEST(FlagsTest, WrongValuesAreErrorsThatNameTheFlag) {
   const Words wrong[] = {{"--view", "all"},
-                         {"--network", "full"},
+                         {"--network", "open"},
+                         {"--allow-net", "*"},
+                         {"--deny-net", ""},
+                         {"--allow-udp", "example.com:53"},
+                         {"--publish", "0:80"},
+                         {"--host-port", "http"},
+                         {"--socket", ""},
                          {"--unsafe", "everything"},
                          {"--rw", ""},
                          {"--hide", "?"},

@@ -93,8 +93,9 @@ TEST(FreezeTest, TmpfsIsLimitedInBytesAndFiles) {
 TEST(FreezeTest, MasksAreStagedOnceAndOnlyWhenSomethingIsHidden) {
   const Frozen with =
       frozen_of(plan_of({RootHost{}, HideMount{"/a"}, HideMount{"/b", PathKind::file}}), {});
-  EXPECT_EQ(operations(with), (std::vector{Operation::root_host, Operation::stage_masks,
-                                           Operation::hide_directory, Operation::hide_file}));
+  EXPECT_EQ(operations(with),
+            (std::vector{Operation::root_host, Operation::stage_masks, Operation::seal_masks,
+                         Operation::hide_directory, Operation::hide_file}));
   EXPECT_EQ(operations(frozen_of(plan_of({RootHost{}}), {})), std::vector{Operation::root_host});
 }
 

@@ -115,5 +115,53 @@ TEST(HostPatternTest, ANetworkWithMoreBitsIsToldHowToBeWritten) {
   EXPECT_EQ(six.error().hint, "write 2001:db8:8000::/33, or the address alone");
 }
 
+TEST(UdpPatternTest, AddressesAndNetworksHaveAPort) {
+  for (const std::string_view text :
+       {"10.0.0.1:53", "10.0.0.0/8:5000", "0.0.0.0/0:1", "[::1]:65535", "[fd00::/8]:5000"})
+    EXPECT_EQ(check_udp_pattern(text), text);
+  EXPECT_EQ(check_udp_pattern("[FD00::1]:53"), "[fd00::1]:53");
+}
+
+TEST(UdpPatternTest, EverythingElseIsRefused) {
+  for (const std::string_view text : {"",
+                                      "10.0.0.1",
+                                      "10.0.0.0/8",
+                                      "10.0.0.1:",
+                                      "10.0.0.1:0",
+                                      "10.0.0.1:65536",
+                                      "10.0.0.1:dns",
+                                      "10.0.0.1/8:53",
+                                      "10.0.0.0/33:53",
+                                      "10.0.0.0/:53",
+                                      "127.1:53",
+                                      "example.com:53",
+                                      "*.example.com:53",
+                                      "fd00::1:53",
+                                      "[fd00::1]",
+                                      "[fd00::1]53",
+                                      "[fd00::1",
+                                      "[10.0.0.1]:53",
+                                      "[fd00::1/8]:53",
+                                      "[fd00::/129]:53",
+                                      "fd00::/8:53",
+                                      "10.0.0.1:53:53",
+                                      ":53",
+                                      "[]:53",
+                                      "10.0.0.1 :53"}) {
+    const Result<std::string> checked = check_udp_pattern(text);
+    EXPECT_FALSE(checked.has_value()) << text;
+    if (!checked) {
+      EXPECT_FALSE(checked.error().subject.empty()) << text;
+    }
+  }
+}
+
+TEST(UdpPatternTest, TheErrorSaysHowToWriteIt) {
+  const Error error = check_udp_pattern("dns.example.com:53").error();
+  EXPECT_EQ(error.subject, "\"dns.example.com:53\" is not for an IP address or a network of them");
+  EXPECT_EQ(error.hint,
+            "write ADDRESS:PORT or NETWORK:PORT, like 10.0.0.0/8:5000 or [fd00::/8]:5000");
+}
+
 }  // namespace
 }  // namespace coop::policy

@@ -18,7 +18,7 @@
 
 namespace coop::test {
 
-inline const tools::Exceptions kLoopback{.addresses = {"127.0.0.1"}};
+inline const tools::FetchRules kLoopback{.addresses = {"127.0.0.1"}};
 
 inline bool send_all(int fd, std::string_view text) {
   while (!text.empty()) {

@@ -1,226 +1,168 @@
-// Connections through the gateway, on real sockets; only where they were going is made up.
+// Connections through the transparent gateway and to the host's ports.
 #include "net/gateway.h"
 
-#include <arpa/inet.h>
-#include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
-#include <atomic>
-#include <thread>
+#include "net_world.h"
 
 namespace coop::net {
 namespace {
 
 using namespace std::literals;
 
-struct Listener {
-  UniqueFd socket{};
-  std::uint16_t port = 0;
-};
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-Listener listen_on_loopback() {
-  Listener listener{.socket = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(listener.socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::listen(listener.socket.get(), 512), 0);
-  ::getsockname(listener.socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  listener.port = ntohs(address.sin_port);
-  return listener;
-}
-
-// A server outside that answers each connection with `greeting` and then with what it was sent.
-class Echo {
- public:
-  explicit Echo(std::string greeting = {}) : greeting_(std::move(greeting)) {
-    thread_ = std::thread([this] {
-      while (true) {
-        UniqueFd client(::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (!client.valid()) return;
-        ++connections;
-        static_cast<void>(write_all(client.get(), greeting_, "client"));
-        const Result<std::string> said = read_all(client.get(), "client");
-        if (said) static_cast<void>(write_all(client.get(), *said, "client"));
-      }
-    });
-  }
-  ~Echo() {
-    ::shutdown(listener_.socket.get(), SHUT_RDWR);
-    thread_.join();
-  }
-  std::uint16_t port() const { return listener_.port; }
-  std::atomic<int> connections = 0;
-
- private:
-  std::string greeting_;
-  Listener listener_ = listen_on_loopback();
-  std::thread thread_{};
-};
-
-class World {
- public:
-  explicit World(std::uint16_t port) : port_(port) {
-    rules_.allowed = {{"good.example:" + std::to_string(port), "policy.toml:3"},
-                      {"inside.example:" + std::to_string(port), "policy.toml:4"},
-                      {"both.example:" + std::to_string(port), "policy.toml:5"},
-                      {"nowhere.example:" + std::to_string(port), "policy.toml:6"}};
-    GatewayOptions options;
-    options.look_up = [this](const std::string& name, const auto& found) {
-      if (name == "good.example") return found(std::vector<std::string>{"127.0.0.9", "127.0.0.1"});
-      if (name == "inside.example") return found(std::vector<std::string>{"10.0.0.1"});
-      if (name == "both.example") return found(std::vector<std::string>{"127.0.0.1", "10.0.0.1"});
-      found(system_error_of(ENOENT, "look up", name));
-    };
-    options.why_forbidden = [](const std::string& address) {
-      return address.starts_with("10.") ? "private"s : ""s;
-    };
-    options.destination = [this](int) -> Result<Destination> {
-      return Destination{wanted_, wanted_port_};
-    };
-    options.record = [this](const ConnectionEvent& event) { events.push_back(event); };
-    gateway_ = std::make_unique<Gateway>(*loop_, table_, rules_, std::move(options));
-    Listener listener = listen_on_loopback();
-    entrance_ = listener.port;
-    EXPECT_TRUE(gateway_->serve(std::move(listener.socket)).has_value());
-    thread_ = std::thread([this] { loop_->run(); });
-  }
-  ~World() { finish(); }
-  void finish() {
-    loop_->stop();
-    if (thread_.joinable()) thread_.join();
-  }
-
-  // A connection that was going to this name.
-  UniqueFd connect(const std::string& name) {
-    wanted_ = NameTable::ipv4(*table_.number_of(name));
-    return connect_to(wanted_, port_);
-  }
-  UniqueFd connect_to(const std::string& address, std::uint16_t port) {
-    wanted_ = address;
-    wanted_port_ = port;
-    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in entrance = loopback(entrance_);
-    EXPECT_EQ(
-        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&entrance), sizeof entrance), 0);
-    const timeval limit{20, 0};
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    return socket;
-  }
-  // What comes back for what is said; "" when the connection breaks.
-  std::string say(const std::string& name, const std::string& text) {
-    const UniqueFd socket = connect(name);
-    static_cast<void>(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
-    ::shutdown(socket.get(), SHUT_WR);
-    return read_all(socket.get(), "socket").value_or("");
-  }
-
-  std::vector<ConnectionEvent> events{};  // to be looked at after finish()
-
- private:
-  std::uint16_t port_;
-  std::unique_ptr<EventLoop> loop_ = EventLoop::make().value();
-  NameTable table_{};
-  HostRules rules_{};
-  std::string wanted_{};
-  std::uint16_t wanted_port_ = 0;
-  std::unique_ptr<Gateway> gateway_{};
-  std::uint16_t entrance_ = 0;
-  std::thread thread_{};
-};
-
 TEST(GatewayTest, AllowedNamesAreReachedAtTheFirstAddressThatAnswers) {
   Echo echo;
   World world(echo.port());
-  EXPECT_EQ(world.say("good.example", "hello"), "hello");
+  EXPECT_EQ(world.say_to("good.example", "hello"), "hello");
   world.finish();
+  const NetworkEvent expected{
+      .kind = NetworkEvent::Kind::connection,
+      .host = "good.example",
+      .address = "127.0.0.1",
+      .port = echo.port(),
+      .allowed = true,
+      .rule = "policy.toml:3 good.example:" + std::to_string(echo.port()),
+      .sent = 5,
+      .received = 5,
+  };
   ASSERT_EQ(world.events.size(), 1U);
-  const ConnectionEvent& event = world.events.front();
-  EXPECT_EQ(event.host, "good.example");
-  EXPECT_EQ(event.address, "127.0.0.1");
-  EXPECT_EQ(event.rule, "policy.toml:3 good.example:" + std::to_string(echo.port()));
-  EXPECT_EQ(event.bytes.to_server, 5U);
-  EXPECT_EQ(event.bytes.to_client, 5U);
-  EXPECT_TRUE(event.allowed);
+  EXPECT_TRUE(world.events.front() == expected) << world.events.front().problem;
 }
 
 TEST(GatewayTest, EverythingElseIsResetAndNobodyIsReached) {
   Echo echo;
   World world(echo.port());
-  EXPECT_EQ(world.say("other.example", "hello"), "");
-  EXPECT_EQ(world.say("inside.example", "hello"), "");
-  EXPECT_EQ(world.say("both.example", "hello"), "");
-  EXPECT_EQ(world.say("nowhere.example", "hello"), "");
-  char byte = 0;
-  EXPECT_LE(::recv(world.connect_to("\x7f\0\0\x01"s, echo.port()).get(), &byte, 1, 0), 0);
+  EXPECT_EQ(world.say_to("other.example", "hello"), "");
+  EXPECT_EQ(world.say_to("inside.example", "hello"), "");
+  EXPECT_EQ(world.say_to("both.example", "hello"), "");
+  EXPECT_EQ(world.say_to("nowhere.example", "hello"), "");
+  EXPECT_EQ(hear(world.connect_to("\x7f\0\0\x01"s, echo.port()), 1), "");
+  // The same address, as IPv6 writes it.
+  EXPECT_EQ(hear(world.connect_to("\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\x01"s, echo.port()), 1),
+            "");
   world.finish();
-  std::vector<std::string> seen;
-  for (const ConnectionEvent& event : world.events)
-    seen.push_back(event.host + ": " +
-                   (event.allowed ? event.problem : event.rule + " " + event.problem));
   EXPECT_EQ(
-      seen,
+      told(world.events),
       (std::vector<std::string>{
           "other.example: no rule allows it ", "inside.example: address guard 10.0.0.1 is private",
           "both.example: address guard 10.0.0.1 is private",
           "nowhere.example: look up \"nowhere.example\": ENOENT (No such file or directory)",
-          "127.0.0.1: no rule allows it "}));
+          "127.0.0.1: no rule allows it ", "127.0.0.1: no rule allows it "}));
+  EXPECT_EQ(world.events.front().grant, "--allow-net other.example:" + std::to_string(echo.port()));
   EXPECT_EQ(echo.connections, 0);
-}
-
-std::string counted(std::size_t size, const std::string& content) {
-  std::string length;
-  for (std::size_t byte = size; byte-- > 0;)
-    length += static_cast<char>(content.size() >> (8 * byte));
-  return length + content;
-}
-
-std::string client_hello(const std::string& name) {
-  const std::string extension = "\0\0"s + counted(2, counted(2, "\0"s + counted(2, name)));
-  const std::string body = "\x03\x03"s + std::string(32, 'r') + counted(1, "") +
-                           counted(2, "\x13\x01") + counted(1, "\0"s) + counted(2, extension);
-  return "\x16\x03\x01" + counted(2, "\x01" + counted(3, body));
 }
 
 TEST(GatewayTest, TheNameInTlsMustBeTheNameThatWasAsked) {
   Echo echo;
   World world(echo.port());
   const std::string agreed = client_hello("good.example");
-  EXPECT_EQ(world.say("good.example", agreed), agreed);
-  EXPECT_EQ(world.say("good.example", client_hello("other.example")), "");
-  EXPECT_EQ(world.say("good.example", client_hello("a\0b"s)), "");
+  EXPECT_EQ(world.say_to("good.example", agreed), agreed);
+  EXPECT_EQ(world.say_to("good.example", client_hello("other.example")), "");
+  EXPECT_EQ(world.say_to("good.example", client_hello("a\0b"s)), "");
   world.finish();
   ASSERT_EQ(world.events.size(), 3U);
   EXPECT_EQ(world.events[1].rule, "TLS guard");
   EXPECT_EQ(world.events[1].problem, "its TLS asks for other.example");
-  EXPECT_EQ(world.events[1].bytes.to_server, 0U);
+  EXPECT_EQ(world.events[1].sent, 0U);
+}
+
+TEST(GatewayTest, WaitingDoesNotGetPastTheNameInTls) {
+  Echo echo;
+  World world(echo.port(), {.head_time = 50ms});
+  const UniqueFd silent = world.connect("good.example");
+  std::this_thread::sleep_for(200ms);
+  say(silent, client_hello("other.example"));
+  EXPECT_EQ(finish(silent), "");
+  const UniqueFd slow = world.connect("good.example");
+  say(slow, client_hello("other.example").substr(0, 20));
+  EXPECT_EQ(hear_all(slow), "");
+  world.finish();
+  EXPECT_EQ(told(world.events), (std::vector<std::string>{
+                                    "good.example: TLS guard its TLS asks for other.example",
+                                    "good.example: TLS guard the hello of its TLS is not whole"}));
+  EXPECT_EQ(echo.bytes, 0U);
 }
 
 TEST(GatewayTest, ServersThatSpeakFirstAreHeard) {
   Echo echo("220 welcome\r\n");
   World world(echo.port());
   const UniqueFd socket = world.connect("good.example");
-  char buffer[64];
-  const ssize_t size = ::recv(socket.get(), buffer, sizeof buffer, 0);
-  EXPECT_EQ(std::string_view(buffer, size > 0 ? static_cast<std::size_t>(size) : 0),
-            "220 welcome\r\n");
+  EXPECT_EQ(hear(socket, 13), "220 welcome\r\n");
 }
 
 TEST(GatewayTest, ManyOneAfterTheOtherLeaveNothingBehind) {
   Echo echo;
   World world(echo.port());
   for (int count = 0; count < 200; ++count)
-    ASSERT_EQ(world.say("good.example", std::to_string(count)), std::to_string(count));
+    ASSERT_EQ(world.say_to("good.example", std::to_string(count)), std::to_string(count));
   world.finish();
   EXPECT_EQ(world.events.size(), 200U);
+}
+
+TEST(GatewayTest, ClientsOfHttpAreToldWhyTheyAreRefused) {
+  Echo echo;
+  World world(echo.port());
+  const UniqueFd socket = world.connect("other.example", 80);
+  say(socket, "G");
+  std::this_thread::sleep_for(20ms);
+  say(socket, "ET / HTTP/1.1\r\nHost: other.example\r\n\r\n");
+  EXPECT_EQ(hear_all(socket),
+            "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 96\r\n"
+            "Connection: close\r\nX-Coop-Denied: no rule allows it\r\n\r\n"
+            "coop: connection to other.example:80 refused: no rule allows it\n"
+            "hint: --allow-net other.example\n");
+  world.finish();
+  ASSERT_EQ(world.events.size(), 1U);
+  EXPECT_FALSE(world.events.front().allowed);
+}
+
+TEST(GatewayTest, OthersOnThePortOfHttpAreReset) {
+  Echo echo;
+  World world(echo.port(), {.refused_time = 100ms});
+  const UniqueFd other = world.connect("other.example", 80);
+  say(other, client_hello("other.example"));
+  EXPECT_FALSE(read_all(other.get(), "socket").has_value());
+  const UniqueFd silent = world.connect("other.example", 80);
+  EXPECT_FALSE(read_all(silent.get(), "socket").has_value());
+}
+
+TEST(GatewayTest, HttpIsKnownByItsMethod) {
+  EXPECT_EQ(speaks_http(""), SpeaksHttp::maybe);
+  EXPECT_EQ(speaks_http("PROPFIND"), SpeaksHttp::maybe);
+  EXPECT_EQ(speaks_http("GET "), SpeaksHttp::yes);
+  EXPECT_EQ(speaks_http("get /"), SpeaksHttp::no);
+  EXPECT_EQ(speaks_http(" "), SpeaksHttp::no);
+  EXPECT_EQ(speaks_http("SSH-2.0"), SpeaksHttp::no);
+  EXPECT_EQ(speaks_http(std::string(40, 'A')), SpeaksHttp::no);
+}
+
+TEST(HostPortTest, ReachesTheLoopbackOfTheHost) {
+  Echo echo;
+  World world(echo.port());
+  const UniqueFd socket = new_socket();
+  connect_to_port(socket, world.host_port);
+  say(socket, "hello");
+  EXPECT_EQ(finish(socket), "hello");
+  world.finish();
+  const NetworkEvent expected{.kind = NetworkEvent::Kind::host_port,
+                              .host = "localhost",
+                              .address = "127.0.0.1",
+                              .port = echo.port(),
+                              .allowed = true,
+                              .rule = "--host-port " + std::to_string(echo.port()),
+                              .sent = 5,
+                              .received = 5};
+  ASSERT_EQ(world.events.size(), 1U);
+  EXPECT_TRUE(world.events.front() == expected);
+}
+
+TEST(HostPortTest, WhereNobodyListensIsReset) {
+  World world(1);
+  const UniqueFd socket = new_socket();
+  connect_to_port(socket, world.host_port);
+  EXPECT_EQ(hear_all(socket), "");
+  world.finish();
+  ASSERT_EQ(world.events.size(), 1U);
+  EXPECT_EQ(world.events.front().address, "::1");  // which was tried as well
+  EXPECT_NE(world.events.front().problem, "");
 }
 
 }  // namespace

@@ -130,6 +130,15 @@ TEST(ClientHelloTest, OddOnesAreMalformed) {
         record(handshake("\0\0\xff\xff"s)), record("\x02" + counted(3, "x")), record(""),
         record("\x01\xff\xff\xff"s + std::string(100, 'x'))})
     EXPECT_EQ(read_client_hello(hello).kind, ClientHello::Kind::malformed);
+  // Records that a lax server passes over, before the hello or in its middle.
+  const std::string whole = handshake(name_extension("evil.example"));
+  const std::string alert = "\x15\x03\x01\0\x02\x01\0"s;
+  EXPECT_EQ(read_client_hello(alert + record(whole)).kind, ClientHello::Kind::malformed);
+  EXPECT_EQ(read_client_hello(record(whole.substr(0, 9)) + alert + record(whole.substr(9))).kind,
+            ClientHello::Kind::malformed);
+  EXPECT_EQ(read_client_hello(record(whole.substr(0, 9)) + "GET /").kind,
+            ClientHello::Kind::malformed);
+  EXPECT_EQ(read_client_hello("\x15"s).kind, ClientHello::Kind::need_more);
   std::string endless;
   while (endless.size() < 30000)
     endless += record("\x01"s.substr(0, endless.empty() ? 1 : 0) + std::string(1, '\0'));

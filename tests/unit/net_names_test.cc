@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "net/host_name.h"
 #include "net/host_rules.h"
 #include "net/name_table.h"
@@ -69,6 +71,21 @@ TEST(NameTableTest, ItIsFullAtSomeTime) {
     ASSERT_TRUE(table.number_of("n" + std::to_string(count)).has_value());
   EXPECT_EQ(table.number_of("one-more"), std::nullopt);
   EXPECT_TRUE(table.number_of("n5").has_value());
+}
+
+TEST(NameTableTest, ManyThreadsAgree) {
+  NameTable table;
+  const auto ask = [&table] {
+    for (int count = 0; count < 2000; ++count) {
+      const std::string name = "n" + std::to_string(count);
+      EXPECT_EQ(table.name_of(NameTable::ipv4(*table.number_of(name))), name);
+    }
+  };
+  {
+    const std::jthread one(ask);
+    const std::jthread two(ask);
+  }
+  EXPECT_EQ(table.size(), 2000U);
 }
 
 HostRules rules() {

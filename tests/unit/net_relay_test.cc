@@ -38,7 +38,7 @@ void do_not_block(const UniqueFd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); 
 // A client and a server with a relay between them, in a loop of its own.
 class Between {
  public:
-  explicit Between(std::string first = {}) {
+  explicit Between(std::string first = {}, PipePool pipes = {}) : pipes_(std::move(pipes)) {
     auto [outer_client, inner_client] = tcp_pair();
     auto [outer_server, inner_server] = tcp_pair();
     client = std::move(outer_client);
@@ -67,7 +67,7 @@ class Between {
 
  private:
   std::unique_ptr<EventLoop> loop_ = EventLoop::make().value();
-  PipePool pipes_{};
+  PipePool pipes_;
   std::unique_ptr<Relay> relay_{};
   std::thread thread_{};
 };
@@ -106,6 +106,32 @@ TEST(RelayTest, CarriesMuchInBothDirectionsAtOnce) {
   EXPECT_EQ(between.result.to_server, bytes.size());
   EXPECT_EQ(between.result.to_client, bytes.size());
   EXPECT_FALSE(between.result.broken);
+}
+
+TEST(RelayTest, CarriesMuchWithoutPipes) {
+  PipePool none;
+  while (none.take()) {
+  }
+  Between between("", std::move(none));
+  const std::string bytes = pattern(std::size_t{8} << 20U);
+  const std::jthread sending([&] {
+    send_all(between.client, bytes);
+    ::shutdown(between.client.get(), SHUT_WR);
+  });
+  EXPECT_TRUE(read_all(between.server.get(), "server").value() == bytes);
+}
+
+TEST(RelayTest, WhatHadArrivedBeforeItBrokeIsPassedOn) {
+  Between between;
+  send_all(between.client, "unread");
+  send_all(between.server, "answer");
+  // Closed with bytes unread: a reset follows the answer.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  between.server.reset();
+  char bytes[6];
+  EXPECT_EQ(::recv(between.client.get(), bytes, sizeof bytes, MSG_WAITALL), 6);
+  between.wait();
+  EXPECT_EQ(between.result.to_client, 6U);
 }
 
 TEST(RelayTest, WhatWasReadBeforeComesFirst) {

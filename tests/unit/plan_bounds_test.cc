@@ -195,22 +195,6 @@ TEST(PlanPolicyTest, NotesOfThePolicyComeFirst) {
               testing::ElementsAre("one", "two", testing::HasSubstr("unsafe.host_network")));
 }
 
-TEST(PlanPolicyTest, ANetworkThatIsNotThereYetIsRefused) {
-  const std::pair<NetworkMode, std::string> modes[] = {{NetworkMode::allowlist, "allowlist"},
-                                                       {NetworkMode::full, "full"},
-                                                       {NetworkMode::veth, "veth"}};
-  for (const auto& [mode, name] : modes) {
-    Policy policy = policy_for(View::minimal);
-    policy.network = mode;
-    const Error expected{.kind = Error::Kind::unsupported,
-                         .operation = "plan network",
-                         .subject = "network mode \"" + name + "\" is not in this version",
-                         .hint = "use none, or host with unsafe host_network"};
-    EXPECT_EQ(must_fail(policy, machine()), expected);
-    EXPECT_EQ(begin(policy, machine()).error(), expected);  // before anything is started
-  }
-}
-
 TEST(PlanPolicyTest, APatternThatNobodyMatchedIsNotTakenForAName) {
   PathRule pattern = rule(RuleKind::hide, "/srv/*");
   pattern.if_missing = Missing::skip;

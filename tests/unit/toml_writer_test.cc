@@ -65,6 +65,7 @@ readable_paths = ["/opt"]
 hidden_paths = []
 overlay_paths = ["/o"]
 protected_paths = ["/p"]
+sockets = ["~/x.sock", "$DATA/y.sock"]
 memory = "2g"
 pids_limit = 512
 cpus = 1.5
@@ -78,7 +79,7 @@ backend = "bwrap"
 base_image = "ubuntu:24.04"
 auto_commit = true
 cache_volumes = ["cargo", "pip"]
-unsafe = ["host_network", "kvm"]
+unsafe = ["host_network", "control_sockets", "kvm"]
 require = ["landlock", "proc"]
 best_effort = ["limits"]
 
@@ -86,6 +87,9 @@ best_effort = ["limits"]
 mode = "full"
 allow = ["example.com:443", "*.org"]
 deny = ["10.0.0.0/8"]
+udp = ["10.0.0.0/8:53", "[fd00::/8]:5000"]
+publish = ["127.0.0.1:8080:80", "[::1]:8080:80"]
+host_ports = [5432, 6379]
 
 [sandbox.env]
 pass = ["TERM"]

@@ -28,13 +28,15 @@ void check_paths(const policy::Settings& settings, Findings& findings) {
       if (item.path.empty() || item.pattern || item.if_missing == Missing::skip) continue;
       host::inspect(facts, std::array{item.path});
       if (facts.has(item.path)) continue;
-      findings.push_back(
-          {.severity = Severity::warning,
-           .check = "sandbox_paths",
-           .file = item.origin.file,
-           .at = item.origin.at,
-           .message = "\"" + printable(item.path) + "\" does not exist",
-           .fix = "correct it, or write \"" + printable(item.text) + "?\" if it may be missing"});
+      findings.push_back({.severity = Severity::warning,
+                          .check = "sandbox_paths",
+                          .file = item.origin.file,
+                          .at = item.origin.at,
+                          .message = "\"" + printable(item.path) + "\" does not exist",
+                          .fix = key == policy::Key::sockets
+                                     ? "correct it, or start the service first"
+                                     : "correct it, or write \"" + printable(item.text) +
+                                           "?\" if it may be missing"});
     }
 }
 

@@ -62,52 +62,56 @@ Result<Answer> explain_path(const Policy& wanted, const std::string& word) {
                 .inside = denied ? Path{} : found.inside};
 }
 
-const policy::Item* covering(const policy::Settings& settings, policy::Key key,
-                             const std::string& host) {
-  const auto found = settings.find(key);
-  if (found == settings.end()) return nullptr;
-  const auto item = std::ranges::find_if(found->second.items, [&](const policy::Item& candidate) {
-    return policy::host_covers(
-        candidate.text, host,
-        key == policy::Key::network_deny ? policy::Portless::every : policy::Portless::usual);
+const HostRule* covering(const std::vector<HostRule>& rules, policy::Portless portless,
+                         const std::string& host) {
+  const auto found = std::ranges::find_if(rules, [&](const HostRule& rule) {
+    return policy::host_covers(rule.pattern, host, portless);
   });
-  return item == found->second.items.end() ? nullptr : &*item;
+  return found == rules.end() ? nullptr : &*found;
+}
+
+std::string rule_text(std::string_view list, const HostRule& rule) {
+  return std::string(list) + " \"" + rule.pattern + "\" (" + rule.origin + ")";
+}
+
+// Where the mode was said; a flag, when it is not the one of the files.
+std::string origin_of_mode(const Request& request) {
+  const auto set = request.effective.settings.find(policy::Key::network);
+  const std::string_view mode = to_text(request.policy.network);
+  if (set == request.effective.settings.end())
+    return request.policy.network == NetworkMode::none ? "built-in" : "command line";
+  return set->second.value == policy::Scalar(std::string(mode)) ? to_text(set->second.origin)
+                                                                : "command line";
 }
 
 Answer explain_host(const Request& request, const std::string& host) {
-  const policy::Settings& settings = request.effective.settings;
-  const NetworkMode mode = request.policy.network;
-  const auto set = settings.find(policy::Key::network);
-  const std::string origin = set == settings.end() ? "built-in" : to_text(set->second.origin);
+  const Policy& policy = request.policy;
   Answer answer{.subject = host,
                 .verdict = "denied",
-                .rule = "network = \"" + std::string(to_text(mode)) + "\" (" + origin + ")"};
-  if (const policy::Item* denied = covering(settings, policy::Key::network_deny, host)) {
-    answer.rule = "network.deny \"" + denied->text + "\" (" + to_text(denied->origin) + ")";
+                .rule = "network = \"" + std::string(to_text(policy.network)) + "\" (" +
+                        origin_of_mode(request) + ")"};
+  if (const HostRule* denied = covering(policy.deny_net, policy::Portless::every, host)) {
+    answer.rule = rule_text("network.deny", *denied);
     return answer;
   }
-  const std::string grant =
-      "network = { mode = \"allowlist\", allow = [\"" + host + "\"] } in your policy";
-  switch (mode) {
-    case NetworkMode::none:
-      answer.reason = "only the sandbox's own loopback is there";
-      answer.grant = grant;
-      break;
-    case NetworkMode::allowlist:
-      if (const policy::Item* allowed = covering(settings, policy::Key::network_allow, host)) {
-        answer.verdict = "reachable";
-        answer.rule = "network.allow \"" + allowed->text + "\" (" + to_text(allowed->origin) + ")";
-      } else {
-        answer.reason = "it is not in the allow-list";
-        answer.grant = grant;
-      }
-      break;
-    case NetworkMode::full:
-    case NetworkMode::veth:
-    case NetworkMode::host:
-      answer.verdict = "reachable";
-      answer.reason = mode == NetworkMode::host ? "the host's network is shared" : "";
-      break;
+  if (policy.network == NetworkMode::none) {
+    answer.reason = "only the sandbox's own loopback is there";
+    answer.grant =
+        "--allow-net " + host + ", or network = { allow = [\"" + host + "\"] } in your policy";
+    return answer;
+  }
+  const HostRule* allowed = covering(policy.allow_net, policy::Portless::usual, host);
+  const bool open = policy.network != NetworkMode::allowlist;
+  if (policy.network == NetworkMode::host || (open && policy::is_public_host(host))) {
+    answer.verdict = "reachable";
+    if (policy.network == NetworkMode::host) answer.reason = "the host's network is shared";
+  } else if (allowed != nullptr) {
+    answer.verdict = "reachable";
+    answer.rule = rule_text("network.allow", *allowed);
+  } else {
+    answer.reason =
+        open ? "it is private or local, and not in the allow-list" : "it is not in the allow-list";
+    answer.grant = "--allow-net " + host + ", or network.allow in your policy";
   }
   return answer;
 }

@@ -1,0 +1,122 @@
+// The network of the sandbox, from inside: messages to the kernel, sockets passed out.
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace {
+
+constexpr int kErrnoPermission = 1;   // EPERM
+constexpr int kErrnoBroken = 32;      // EPIPE
+constexpr int kErrnoInterrupted = 4;  // EINTR
+
+// The first error among the answers, or 0 once every message was acknowledged.
+int read_answers(long socket, std::uint64_t expected) noexcept {
+  alignas(nlmsghdr) char buffer[8192];
+  std::uint64_t seen = 0;
+  while (seen < expected) {
+    const long size = raw::call(SYS_recvfrom, socket, buffer, sizeof buffer, 0, nullptr, nullptr);
+    if (size == -kErrnoInterrupted) continue;
+    if (size < 0) return error_of(size);
+    for (long at = 0; at + static_cast<long>(sizeof(nlmsghdr)) <= size;) {
+      const auto* header = reinterpret_cast<const nlmsghdr*>(buffer + at);
+      if (header->nlmsg_len < sizeof(nlmsghdr)) return kErrnoBroken;
+      if (header->nlmsg_type == NLMSG_ERROR) {
+        const auto* answer = reinterpret_cast<const nlmsgerr*>(buffer + at + sizeof(nlmsghdr));
+        if (answer->error != 0) return -answer->error;
+        ++seen;
+      }
+      at += static_cast<long>((header->nlmsg_len + 3U) & ~3U);
+    }
+  }
+  return 0;
+}
+
+int send_netlink(const Instruction& instruction) noexcept {
+  const ScopedFd socket(
+      raw::call(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, instruction.third));
+  if (socket.failed()) return socket.error();
+  const long sent =
+      raw::call(SYS_sendto, socket.get(), instruction.data, instruction.first, 0, nullptr, 0);
+  if (sent < 0) return error_of(sent);
+  return read_answers(socket.get(), instruction.second);
+}
+
+int listen(State& state, const Instruction& instruction) noexcept {
+  const auto* address = static_cast<const sockaddr*>(instruction.data);
+  const auto type = static_cast<int>(instruction.second);
+  const ScopedFd socket(
+      raw::call(SYS_socket, address->sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.failed()) return socket.error();
+  const int on = 1;
+  // An IPv6 socket for all addresses is not one for IPv4's as well.
+  if (address->sa_family == AF_INET6)
+    raw::call(SYS_setsockopt, socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (const long result = raw::call(SYS_bind, socket.get(), address, instruction.first); result < 0)
+    return error_of(result);
+  constexpr int kBacklog = 4096;
+  if (type == SOCK_STREAM)
+    if (const long result = raw::call(SYS_listen, socket.get(), kBacklog); result < 0)
+      return error_of(result);
+  return send_socket(state.network, NetworkWord::listener, static_cast<int>(socket.get()))
+             ? 0
+             : kErrnoBroken;
+}
+
+int join(State& state, const Instruction& instruction) noexcept {
+  const NetworkWord word = NetworkWord::joined;
+  const long sent =
+      raw::call(SYS_sendto, state.network, &word, sizeof word, MSG_NOSIGNAL, nullptr, 0);
+  if (sent < 0) return error_of(sent);
+  if (instruction.first == 0) return 0;
+  NetworkWord answer{};
+  const long size =
+      raw::call(SYS_recvfrom, state.network, &answer, sizeof answer, 0, nullptr, nullptr);
+  return size == sizeof answer && answer == NetworkWord::ready ? 0 : kErrnoPermission;
+}
+
+}  // namespace
+
+bool send_socket(int network, NetworkWord word, int descriptor) noexcept {
+  iovec part{&word, sizeof word};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    *reinterpret_cast<int*>(CMSG_DATA(header)) = descriptor;
+  }
+  return raw::call(SYS_sendmsg, network, &message, MSG_NOSIGNAL) >= 0;
+}
+
+// A socket belongs to the network it was made in, whoever connects it later. This one is for the supervisor, which has a
+// connection from outside and cannot enter our namespaces.
+void serve_socket(int network) noexcept {
+  NetworkWord word{};
+  const long size =
+      raw::call(SYS_recvfrom, network, &word, sizeof word, MSG_DONTWAIT, nullptr, nullptr);
+  if (size != sizeof word || word != NetworkWord::socket) return;
+  const ScopedFd socket(
+      raw::call(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  send_socket(network, NetworkWord::socket, static_cast<int>(socket.get()));
+}
+
+int apply_network(State& state, const Instruction& instruction) noexcept {
+  switch (instruction.operation) {
+    case Operation::netlink: return send_netlink(instruction);
+    case Operation::listen: return listen(state, instruction);
+    default: return join(state, instruction);
+  }
+}
+
+}  // namespace coop::child

@@ -1,0 +1,190 @@
+#include "net/dns_ask.h"
+
+#include <linux/if.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "net/addresses.h"
+#include "net/dns_wire.h"
+
+namespace coop::net {
+
+namespace {
+
+using Kind = DnsReply::Kind;
+
+constexpr std::chrono::milliseconds kFirstWait{1000};
+constexpr std::chrono::milliseconds kLongest{10000};
+constexpr int kMostForged = 32;  // datagrams, before others have their turn
+
+// 0: there is none of that name.
+unsigned number_of_card(const std::string& name) {
+  ifreq request{};
+  if (name.size() >= sizeof request.ifr_name) return 0;
+  name.copy(request.ifr_name, name.size());
+  const UniqueFd any(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (::ioctl(any.get(), SIOCGIFINDEX, &request) < 0) return 0;
+  return static_cast<unsigned>(request.ifr_ifindex);
+}
+
+// An address, maybe of one network card only: "fe80::1%eth0".
+socklen_t fill_server(sockaddr_storage& storage, const std::string& server, std::uint16_t port) {
+  const std::size_t percent = server.find('%');
+  const std::optional<std::string> bytes = address_bytes(server.substr(0, percent));
+  if (!bytes) return 0;
+  const socklen_t size = fill_socket_address(storage, *bytes, port);
+  if (percent != std::string::npos && storage.ss_family == AF_INET6)
+    reinterpret_cast<sockaddr_in6&>(storage).sin6_scope_id =
+        number_of_card(server.substr(percent + 1));
+  return size;
+}
+
+}  // namespace
+
+DnsAsk::DnsAsk(EventLoop& loop, NameServers servers, std::string name, std::uint16_t type,
+               Done done)
+    : loop_(loop),
+      servers_(std::move(servers)),
+      asked_{.name = std::move(name), .type = type},
+      done_(std::move(done)),
+      gone_(servers_.addresses.size()) {}
+
+DnsAsk::~DnsAsk() { forget(); }
+
+void DnsAsk::start() {
+  deadline_ = Clock::now() + kLongest;
+  ask_next();
+}
+
+void DnsAsk::ask_next() {
+  forget();
+  while (std::ranges::find(gone_, false) != gone_.end()) {
+    if (turn_ == gone_.size()) {
+      turn_ = 0;
+      ++round_;
+    }
+    current_ = turn_++;
+    if (gone_[current_]) continue;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
+    if (left <= left.zero()) break;
+    // Another for each attempt, from the kernel: who can guess it can answer in the server's place.
+    if (::getrandom(&asked_.id, sizeof asked_.id, 0) != sizeof asked_.id) break;
+    if (const Result<void> opened = open(SOCK_DGRAM); !opened) {
+      problem_ = to_text(opened.error());
+      gone_[current_] = true;
+      continue;
+    }
+    const std::string query = dns_query(asked_);
+    // What is lost here is lost on the way: the next attempt makes up for it.
+    ::send(socket_.get(), query.data(), query.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    timer_ = loop_.after(std::min(kFirstWait * (1 << std::min(round_, 4)), left), [this] {
+      timer_.reset();
+      ask_next();
+    });
+    return;
+  }
+  end({.kind = Kind::failed});
+}
+
+// A socket that is connected hears nobody but the server; the kernel chooses its port at random.
+Result<void> DnsAsk::open(int type) {
+  sockaddr_storage server{};
+  const socklen_t size = fill_server(server, servers_.addresses[current_], servers_.port);
+  if (size == 0) return invalid("name server", servers_.addresses[current_]);
+  socket_.reset(::socket(server.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_.valid()) return system_error("socket");
+  if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&server), size) < 0 &&
+      errno != EINPROGRESS)
+    return system_error("connect", servers_.addresses[current_]);
+  const bool datagrams = type == SOCK_DGRAM;
+  return loop_.watch(socket_.get(), datagrams ? EPOLLIN : EPOLLOUT,
+                     [this, datagrams](std::uint32_t events) {
+                       if (datagrams) return receive_datagrams();
+                       if ((events & EPOLLIN) != 0) return receive_by_tcp();
+                       send_by_tcp();
+                     });
+}
+
+void DnsAsk::receive_datagrams() {
+  std::array<char, 4096> buffer;
+  for (int count = 0; count < kMostForged; ++count) {
+    const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size < 0) return give_up_server(errno_text(errno));
+    const DnsReply reply = read_dns_reply({buffer.data(), static_cast<std::size_t>(size)}, asked_);
+    // The true answer may still come, and a forged one must not keep us from hearing it.
+    if (reply.kind != Kind::other) return judge(reply);
+  }
+}
+
+void DnsAsk::ask_again_by_tcp() {
+  loop_.forget(socket_.get());
+  received_.clear();
+  // The time of this attempt goes on.
+  if (const Result<void> opened = open(SOCK_STREAM); !opened)
+    give_up_server(to_text(opened.error()));
+}
+
+void DnsAsk::send_by_tcp() {
+  const std::string query = dns_query(asked_);
+  std::string framed;
+  put_word(framed, static_cast<unsigned>(query.size()));
+  framed += query;
+  // The buffer of a new connection has room for it; an error of connecting is told here.
+  const ssize_t sent = ::send(socket_.get(), framed.data(), framed.size(), MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(framed.size()))
+    return give_up_server(sent < 0 ? errno_text(errno) : "it takes no question");
+  loop_.change(socket_.get(), EPOLLIN);
+}
+
+void DnsAsk::receive_by_tcp() {
+  std::array<char, 4096> buffer;
+  const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size <= 0) return give_up_server(size < 0 ? errno_text(errno) : "it ended before its answer");
+  received_.append(buffer.data(), static_cast<std::size_t>(size));
+  if (received_.size() < 2) return;
+  const std::size_t length = word_at(received_, 0);
+  if (received_.size() < 2 + length) return;
+  DnsReply reply = read_dns_reply(std::string_view(received_).substr(2, length), asked_);
+  if (reply.kind == Kind::truncated || reply.kind == Kind::other) reply.kind = Kind::broken;
+  judge(reply);
+}
+
+void DnsAsk::judge(const DnsReply& reply) {
+  switch (reply.kind) {
+    case Kind::found:
+    case Kind::no_such_name: return end(reply);
+    case Kind::truncated: return ask_again_by_tcp();
+    case Kind::failed: return give_up_server("the name server could not say");
+    case Kind::other:
+    case Kind::broken: return give_up_server("the answer of the name server is malformed");
+  }
+}
+
+void DnsAsk::give_up_server(std::string why) {
+  problem_ = std::move(why);
+  gone_[current_] = true;
+  ask_next();
+}
+
+void DnsAsk::end(const DnsReply& reply) {
+  forget();
+  const Done done = std::exchange(done_, {});
+  if (done) done(reply);  // and we may be no more
+}
+
+void DnsAsk::forget() {
+  if (timer_) loop_.cancel(*std::exchange(timer_, std::nullopt));
+  if (socket_.valid()) loop_.forget(socket_.get());
+  socket_.reset();
+}
+
+}  // namespace coop::net

@@ -1,0 +1,45 @@
+#include "net/refusal.h"
+
+#include <algorithm>
+
+namespace coop::net {
+
+namespace {
+
+// Names, and what others answered to us, come from outside: a line end in one would be a header of its own.
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  std::ranges::replace_if(clean, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return clean;
+}
+
+std::string response(std::string_view status, std::string_view header, const std::string& body) {
+  return "HTTP/1.1 " + std::string(status) +
+         "\r\nContent-Type: text/plain\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\nConnection: close\r\n" + std::string(header) + "\r\n" + body;
+}
+
+std::string place_text(const NetworkEvent& event) {
+  const bool bracketed = event.host.find(':') != std::string::npos;
+  return (bracketed ? "[" + event.host + "]" : event.host) + ":" + std::to_string(event.port);
+}
+
+}  // namespace
+
+std::string http_refusal(const NetworkEvent& event, Reached why) {
+  const std::string begin = "coop: connection to " + printable(place_text(event));
+  if (why != Reached::refused)
+    return response(why == Reached::timed_out ? "504 Gateway Timeout" : "502 Bad Gateway", "",
+                    begin + " failed: " + printable(event.problem) + "\n");
+  std::string body = begin + " refused: " + printable(event.rule);
+  if (!event.problem.empty()) body += ": " + printable(event.problem);
+  body += "\n";
+  if (!event.grant.empty()) body += "hint: " + printable(event.grant) + "\n";
+  return response("403 Forbidden", "X-Coop-Denied: " + printable(event.rule) + "\r\n", body);
+}
+
+std::string http_bad_request(std::string_view problem) {
+  return response("400 Bad Request", "", "coop: bad request: " + printable(problem) + "\n");
+}
+
+}  // namespace coop::net

@@ -1,0 +1,44 @@
+#include "net/target.h"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <optional>
+
+namespace coop::net {
+
+namespace {
+
+constexpr std::string_view kMapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+
+std::string address_text(std::string_view bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(bytes.size() == 4 ? AF_INET : AF_INET6, bytes.data(), text.data(), text.size());
+  return text.data();
+}
+
+}  // namespace
+
+Target target_of(const NameTable& table, std::string_view address, std::uint16_t port) {
+  if (address.size() == 16 && address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
+  if (const std::optional<std::string> name = table.name_of(address))
+    return {.kind = HostKind::name, .host = *name, .port = port};
+  return {.kind = HostKind::address, .host = address_text(address), .port = port};
+}
+
+Target target_of_text(const NameTable& table, const std::string& address, std::uint16_t port) {
+  std::array<char, 16> bytes{};
+  if (::inet_pton(AF_INET, address.c_str(), bytes.data()) == 1)
+    return target_of(table, {bytes.data(), 4}, port);
+  if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) == 1)
+    return target_of(table, {bytes.data(), 16}, port);
+  return {.kind = HostKind::address, .host = address, .port = port};
+}
+
+bool is_loopback(const Target& target) {
+  const std::string_view host = target.host;
+  if (target.kind == HostKind::name) return host == "localhost" || host.ends_with(".localhost");
+  return host.starts_with("127.") || host.starts_with("0.") || host == "::1" || host == "::";
+}
+
+}  // namespace coop::net

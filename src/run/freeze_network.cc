@@ -1,0 +1,205 @@
+#include "run/freeze_network.h"
+
+#include <arpa/inet.h>
+#include <linux/netfilter.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "net/addresses.h"
+#include "net/addressing.h"
+#include "net/nftables.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::uint32_t kLoopback = 1;  // its number in every network
+constexpr std::uint16_t kDnsPort = 53;
+constexpr std::int32_t kBeforeRouting = -100;  // where nftables' own NAT chains stand
+constexpr std::array kFamilies{AF_INET, AF_INET6};
+
+int family_of(const std::string& bytes) { return bytes.size() == 4 ? AF_INET : AF_INET6; }
+
+NetlinkMessages messages(int protocol, const net::NetlinkBatch& batch) {
+  return {
+      .protocol = protocol, .bytes = batch.bytes(), .acknowledgements = batch.acknowledgements()};
+}
+
+std::string bytes_of(const std::string& address) {
+  return net::address_bytes(address).value_or(std::string());
+}
+
+// "10.0.0.0/8", "10.0.0.1"; nothing when it is a name.
+std::optional<net::Prefix> prefix_of(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::optional<std::string> bytes = net::address_bytes(std::string(text.substr(0, slash)));
+  if (!bytes) return std::nullopt;
+  net::Prefix prefix{.address = *bytes, .bits = static_cast<unsigned>(bytes->size() * 8)};
+  if (slash != std::string_view::npos)
+    std::from_chars(text.data() + slash + 1, text.data() + text.size(), prefix.bits);
+  return prefix;
+}
+
+// A rule's network and port, "10.0.0.0/8", "10.0.0.1:5432", "[fd00::1]:80".
+struct Place {
+  net::Prefix prefix{};
+  std::optional<std::uint16_t> port{};
+};
+std::optional<Place> place_of(std::string_view pattern) {
+  if (const std::optional<net::Prefix> whole = prefix_of(pattern)) return Place{.prefix = *whole};
+  const std::size_t colon = pattern.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view host = pattern.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const std::optional<net::Prefix> prefix = prefix_of(host);
+  std::uint16_t port = 0;
+  std::from_chars(pattern.data() + colon + 1, pattern.data() + pattern.size(), port);
+  if (!prefix || port == 0) return std::nullopt;
+  return Place{*prefix, port};
+}
+
+net::Prefix loopback(int family) {
+  if (family == AF_INET) return {.address = std::string("\x7f\0\0\0", 4), .bits = 8};
+  std::string address(16, '\0');
+  address.back() = 1;
+  return {.address = std::move(address), .bits = 128};
+}
+
+// What an entry without a port allows.
+constexpr std::array<std::uint16_t, 2> kUsualPorts{80, 443};
+
+// Where rules about neighbours stand.
+struct Chain {
+  net::Ruleset& rules;
+  std::string name;
+  std::string in;  // the interface; empty: any
+};
+
+net::Match match(const Chain& chain, const net::Prefix& destination) {
+  return {.destination = destination, .in = chain.in};
+}
+
+void allow(const Chain& chain, const Place& place) {
+  const auto accept = [&](std::uint8_t protocol, std::uint16_t port) {
+    net::Match wanted = match(chain, place.prefix);
+    wanted.protocol = protocol;
+    wanted.port = port;
+    chain.rules.accept(chain.name, wanted);
+  };
+  if (!place.port)
+    for (const std::uint16_t port : kUsualPorts) accept(IPPROTO_TCP, port);
+  else
+    for (const std::uint8_t protocol : {IPPROTO_TCP, IPPROTO_UDP}) accept(protocol, *place.port);
+}
+
+void deny(const Chain& chain, const Place& place) {
+  net::Match wanted = match(chain, place.prefix);
+  if (!place.port) return chain.rules.reject(chain.name, wanted);
+  wanted.port = place.port;
+  for (const std::uint8_t protocol : {IPPROTO_TCP, IPPROTO_UDP}) {
+    wanted.protocol = protocol;
+    chain.rules.reject(chain.name, wanted);
+  }
+}
+
+void for_family(const std::vector<HostRule>& list, int family, const Chain& chain,
+                void (*add)(const Chain&, const Place&)) {
+  for (const HostRule& rule : list)
+    if (const std::optional<Place> place = place_of(rule.pattern);
+        place && family_of(place->prefix.address) == family)
+      add(chain, *place);
+}
+
+// IPv6 finds the next machine by asking all of them.
+void accept_neighbour_discovery(net::Ruleset& rules) {
+  for (const char* place : {"ff02::/16", "fe80::/10"})
+    rules.accept("output", {.destination = prefix_of(place), .protocol = IPPROTO_ICMPV6});
+}
+
+}  // namespace
+
+std::vector<NetlinkMessages> messages_for(const OwnAddresses& addresses) {
+  net::NetlinkBatch batch;
+  for (const std::string& text : addresses.own) {
+    const std::string bytes = bytes_of(text);
+    net::add_address(batch, kLoopback, bytes, static_cast<std::uint8_t>(bytes.size() * 8));
+  }
+  for (const std::string& text : addresses.own)
+    if (addresses.everything) net::add_local_default(batch, kLoopback, bytes_of(text));
+  return {messages(NETLINK_ROUTE, batch)};
+}
+
+std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
+  std::vector<NetlinkMessages> all;
+  for (const std::string& text : redirect.own) {
+    const std::string own = bytes_of(text);
+    const int family = family_of(own);
+    net::Ruleset rules(family, "coop");
+    rules.add_chain("output", {"nat", NF_INET_LOCAL_OUT, kBeforeRouting});
+    rules.accept("output", {.destination = loopback(family)});
+    rules.accept("output",
+                 {.destination = net::Prefix{own, static_cast<unsigned>(own.size() * 8)}});
+    // Whichever name server a program believes in, it asks ours.
+    for (const std::uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP})
+      rules.send_to("output", {.protocol = protocol, .port = kDnsPort}, own, kDnsPort);
+    rules.send_to("output", {.protocol = IPPROTO_TCP}, own, redirect.connections);
+    for (const DatagramRule& rule : redirect.datagrams) {
+      const std::optional<net::Prefix> prefix = prefix_of(rule.network);
+      if (!prefix || family_of(prefix->address) != family) continue;
+      // The address stays as it is: that is how the relay learns it.
+      rules.send_to("output", {.destination = *prefix, .protocol = IPPROTO_UDP, .port = rule.port},
+                    {}, rule.listener);
+    }
+    all.push_back(messages(NETLINK_NETFILTER, rules.finish()));
+  }
+  return all;
+}
+
+void add_neighbour_rules(net::Ruleset& rules, int family, const std::string& chain,
+                         const std::string& in, const std::vector<HostRule>& allowed,
+                         const std::vector<HostRule>& denied) {
+  const Chain place{rules, chain, in};
+  for_family(denied, family, place, deny);
+  for_family(allowed, family, place, allow);
+  for (const auto& [network, bits] : net::forbidden_networks(family))
+    rules.reject(chain, match(place, net::Prefix{bytes_of(network), bits}));
+}
+
+std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse) {
+  std::vector<NetlinkMessages> all;
+  for (const int family : kFamilies) {
+    if (family == AF_INET6 && !refuse.ipv6) continue;
+    net::Ruleset rules(family, "coop");
+    rules.add_chain("output", {"filter", NF_INET_LOCAL_OUT, 0});
+    rules.accept("output", {.out = "lo"});
+    if (family == AF_INET6) accept_neighbour_discovery(rules);
+    add_neighbour_rules(rules, family, "output", "", refuse.allowed, refuse.denied);
+    all.push_back(messages(NETLINK_NETFILTER, rules.finish()));
+  }
+  return all;
+}
+
+std::vector<NetlinkMessages> messages_for(const ConfigureLink& link) {
+  net::NetlinkBatch batch;
+  net::raise_link(batch, link.link);
+  net::add_address(batch, link.link, bytes_of(link.address), link.prefix);
+  net::add_default_route(batch, link.link, bytes_of(link.gateway));
+  return {messages(NETLINK_ROUTE, batch)};
+}
+
+SocketAddress socket_address(const Listener& listener) {
+  SocketAddress address;
+  address.size =
+      net::fill_socket_address(address.storage, bytes_of(listener.address), listener.port);
+  if (listener.purpose == Listener::Purpose::names ||
+      listener.purpose == Listener::Purpose::datagrams)
+    address.type = SOCK_DGRAM;
+  return address;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,147 @@
+#include "run/network.h"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "net/addresses.h"
+#include "run/network_worker.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::size_t kMostDenials = 200;
+
+Result<UniqueFd> open_published(const PublishedPort& port) {
+  const std::string place = port.address + ":" + std::to_string(port.host);
+  sockaddr_storage storage{};
+  const socklen_t size = net::fill_socket_address(
+      storage, net::address_bytes(port.address).value_or(std::string()), port.host);
+  if (size == 0) return invalid(port.origin, "\"" + port.address + "\" is not an address");
+  UniqueFd socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return system_error("socket", place);
+  const int on = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (storage.ss_family == AF_INET6)
+    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) < 0)
+    return system_error("bind", place);
+  constexpr int kBacklog = 512;
+  if (::listen(socket.get(), kBacklog) < 0) return system_error("listen", place);
+  return socket;
+}
+
+// A signal that the program waits for must not end up in a thread of ours.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+std::string what(const NetworkEvent& event) {
+  const bool address = event.host.contains(':');
+  const std::string host = address ? "[" + event.host + "]" : event.host;
+  const std::string place = host + ":" + std::to_string(event.port);
+  switch (event.kind) {
+    case NetworkEvent::Kind::lookup: return "looking up " + event.host;
+    case NetworkEvent::Kind::datagrams: return "datagrams to " + place;
+    default: return "connecting to " + place;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Network>> Network::make(const NetworkPlan& plan, Hook hook) {
+  std::unique_ptr<Network> network(new Network);
+  network->shared_ = std::make_shared<NetworkShared>();
+  NetworkShared& shared = *network->shared_;
+  shared.plan = plan;
+  shared.rules = {.allowed = plan.allow, .denied = plan.deny};
+  network->hook_ = std::move(hook);
+  if (network->hook_) {
+    network->news_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!network->news_.valid()) return system_error("eventfd");
+    shared.hooked = true;
+    shared.news = network->news_.get();
+  }
+  for (const PublishedPort& port : plan.publish) {
+    UniqueFd listener = TRY(with_context(port.origin, open_published(port)));
+    network->published_.push_back(std::move(listener));
+  }
+  network->stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!network->stop_.valid()) return system_error("eventfd");
+  return network;
+}
+
+Network::~Network() { stop(); }
+
+Result<void> Network::start(UniqueFd socket, int pid) {
+  socket_ = std::move(socket);
+  shared_->pid = pid;
+  WorkerDescriptors descriptors{.stop = stop_.get(), .socket = socket_.get()};
+  for (const UniqueFd& listener : published_) descriptors.published.push_back(listener.get());
+  const SignalsBlocked blocked;
+  try {
+    thread_ =
+        std::thread([shared = shared_, descriptors] { run_first_worker(shared, descriptors); });
+  } catch (const std::system_error& error) {
+    return system_error_of(error.code().value(), "start a thread");
+  }
+  return {};
+}
+
+void Network::stop() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+void Network::tell() {
+  if (!hook_) return;
+  eventfd_t count = 0;
+  ::eventfd_read(news_.get(), &count);
+  std::vector<NetworkEvent> events;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    events = std::exchange(shared_->untold, {});
+  }
+  for (const NetworkEvent& event : events) hook_(event);
+}
+
+std::vector<NetworkEvent> Network::take_events() {
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->events, {});
+}
+
+std::optional<Error> Network::problem() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->problem;
+}
+
+std::vector<Denial> denials_of(const std::vector<NetworkEvent>& events) {
+  std::vector<Denial> denials;
+  for (const NetworkEvent& event : events) {
+    if (event.allowed || denials.size() >= kMostDenials) continue;
+    Denial denial{what(event), event.rule, event.grant};
+    if (!event.problem.empty()) denial.rule += ": " + event.problem;
+    if (std::ranges::find(denials, denial) == denials.end()) denials.push_back(std::move(denial));
+  }
+  return denials;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,314 @@
+#include "run/network_worker.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "child/program.h"
+#include "net/addresses.h"
+#include "net/dns_forwarder.h"
+#include "net/dns_service.h"
+#include "net/event_loop.h"
+#include "net/published_port.h"
+#include "net/resolver.h"
+#include "net/udp_relay.h"
+#include "run/network_provider.h"
+#include "sys/message.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::size_t kMostEvents = 1000;
+
+using Purpose = Listener::Purpose;
+
+// Everything else that was open is the program's: a pipe whose end somebody waits for, another sandbox's lifeline.
+Result<void> leave_program(std::vector<int> keep) {
+  if (::unshare(CLONE_FILES) < 0) return system_error("unshare", "descriptors");
+  std::ranges::sort(keep);
+  unsigned from = 0;
+  for (const int fd : keep) {
+    if (fd < 0) continue;
+    const auto kept = static_cast<unsigned>(fd);
+    if (kept > from) ::syscall(SYS_close_range, from, kept - 1, 0);
+    from = kept + 1;
+  }
+  ::syscall(SYS_close_range, from, ~0U, 0);
+  // Somebody may still complain on standard error, and must not do so on a connection that got its number.
+  for (int fd = 0; fd >= 0 && fd <= STDERR_FILENO;) {
+    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd > STDERR_FILENO) ::close(fd);
+  }
+  return {};
+}
+
+// Two descriptors for each connection, and some more for those that have much to say.
+std::size_t most_connections() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  constexpr rlim_t kOthers = 256;
+  const rlim_t files = std::min<rlim_t>(limit.rlim_cur, 65536);
+  return files <= 2 * kOthers ? 64 : static_cast<std::size_t>((files - kOthers) * 2 / 5);
+}
+
+// The listeners of the plan, as they come from the child; nothing when the sandbox did not come about or was ended before.
+std::optional<std::vector<UniqueFd>> receive_listeners(const WorkerDescriptors& descriptors) {
+  std::vector<UniqueFd> listeners;
+  for (;;) {
+    pollfd watched[2] = {{descriptors.socket, POLLIN, 0}, {descriptors.stop, POLLIN, 0}};
+    if (::poll(watched, 2, -1) < 0) continue;
+    if (watched[1].revents != 0) return std::nullopt;
+    child::NetworkWord word{};
+    Received received = receive_message(descriptors.socket, &word, sizeof word);
+    if (received.size != sizeof word) return std::nullopt;
+    if (word == child::NetworkWord::joined) return listeners;
+    if (word == child::NetworkWord::listener) listeners.push_back(std::move(received.descriptor));
+  }
+}
+
+// Serves connections: what every worker does.
+class Connections {
+ public:
+  Connections(net::EventLoop& loop, NetworkShared& shared, std::function<void()> crowded)
+      : resolver_(loop, net::read_resolver_config().value_or(net::ResolverConfig{})),
+        egress_(loop, shared.names, shared.rules, shared.budget,
+                options(shared, std::move(crowded))) {}
+
+  Result<void> serve(UniqueFd socket, const Listener& listener) {
+    switch (listener.purpose) {
+      case Purpose::connections: return egress_.serve_gateway(std::move(socket));
+      case Purpose::proxy: return egress_.serve_proxy(std::move(socket));
+      case Purpose::host_port: return egress_.serve_host_port(std::move(socket), listener.target);
+      default: return {};
+    }
+  }
+
+  net::Resolver& resolver() { return resolver_; }
+
+ private:
+  net::EgressOptions options(NetworkShared& shared, std::function<void()> crowded) {
+    net::EgressOptions options;
+    options.outbound.look_up = [this, &shared](const std::string& name, auto found) {
+      // Whoever serves an allowed domain reads the names in it: they are counted, whichever way they come.
+      if (!shared.names.number_of(name))
+        return found(invalid("resolve " + name, "this sandbox has asked for too many names"));
+      resolver_.look_up(name, std::move(found));
+    };
+    options.outbound.why_forbidden = [](const std::string& address) {
+      return net::why_forbidden(address);
+    };
+    options.record = [&shared](const NetworkEvent& event) { shared.record(event); };
+    options.most_connections = most_connections();
+    options.crowded = std::move(crowded);
+    return options;
+  }
+
+  net::Resolver resolver_;
+  net::Egress egress_;
+};
+
+bool is_for_connections(Purpose purpose) {
+  return purpose == Purpose::connections || purpose == Purpose::proxy ||
+         purpose == Purpose::host_port;
+}
+
+Result<void> stop_with(net::EventLoop& loop, int stop) {
+  return loop.watch(stop, EPOLLIN, [&loop](std::uint32_t) { loop.stop(); });
+}
+
+// A further worker: the same listeners, another table of descriptors.
+Result<void> run_second(NetworkShared& shared, const WorkerDescriptors& descriptors) {
+  std::vector<int> keep = descriptors.listeners;
+  keep.push_back(descriptors.stop);
+  keep.push_back(shared.news);
+  TRY(leave_program(std::move(keep)));
+  const std::unique_ptr<net::EventLoop> loop = TRY(net::EventLoop::make());
+  TRY(stop_with(*loop, descriptors.stop));
+  Connections connections(*loop, shared, {});
+  for (std::size_t index = 0; index < descriptors.listeners.size(); ++index)
+    if (const Listener& listener = shared.plan.listeners[index];
+        is_for_connections(listener.purpose))
+      TRY(connections.serve(UniqueFd(descriptors.listeners[index]), listener));
+  loop->run();
+  loop->forget(descriptors.stop);
+  return {};
+}
+
+// The first worker: names, datagrams and published ports too.
+class First {
+ public:
+  First(const std::shared_ptr<NetworkShared>& shared, WorkerDescriptors descriptors)
+      : shared_(shared), descriptors_(std::move(descriptors)) {}
+
+  ~First() {
+    if (second_.joinable()) second_.join();
+  }
+  First(const First&) = delete;
+  First& operator=(const First&) = delete;
+
+  Result<void> run() {
+    std::vector<int> keep = descriptors_.published;
+    keep.push_back(descriptors_.stop);
+    keep.push_back(descriptors_.socket);
+    keep.push_back(shared_->news);
+    TRY(leave_program(std::move(keep)));
+    std::optional<std::vector<UniqueFd>> listeners = receive_listeners(descriptors_);
+    if (!listeners || listeners->size() != shared_->plan.listeners.size()) return {};
+    loop_ = TRY(net::EventLoop::make());
+    TRY(stop_with(*loop_, descriptors_.stop));
+    TRY(connect());
+    for (const UniqueFd& listener : *listeners) descriptors_.listeners.push_back(listener.get());
+    connections_.emplace(*loop_, *shared_, [this] { call_second(); });
+    for (std::size_t index = 0; index < listeners->size(); ++index)
+      TRY(serve(std::move((*listeners)[index]), shared_->plan.listeners[index]));
+    TRY(publish());
+    loop_->run();
+    return {};
+  }
+
+ private:
+  // Where somebody else connects the network, the child waits for it.
+  Result<void> connect() {
+    if (shared_->plan.provider == NetworkProvider::none) return {};
+    provider_ = TRY(Provider::start(shared_->plan, shared_->pid, descriptors_.stop));
+    const child::NetworkWord word = child::NetworkWord::ready;
+    return send_message(descriptors_.socket, &word, sizeof word);
+  }
+
+  Result<void> serve(UniqueFd socket, const Listener& listener) {
+    const bool open = shared_->plan.mode != NetworkMode::allowlist;
+    switch (listener.purpose) {
+      case Purpose::names:
+        return open ? forwarder().serve_udp(std::move(socket))
+                    : names().serve_udp(std::move(socket));
+      case Purpose::name_streams:
+        return open ? forwarder().serve_tcp(std::move(socket))
+                    : names().serve_tcp(std::move(socket));
+      case Purpose::datagrams: return datagrams().serve(std::move(socket), listener.target);
+      default: return connections_->serve(std::move(socket), listener);
+    }
+  }
+
+  net::DnsService& names() {
+    if (!names_)
+      names_.emplace(*loop_, shared_->names, shared_->rules, [this](const net::DnsEvent& event) {
+        shared_->record({.kind = NetworkEvent::Kind::lookup,
+                         .host = event.name,
+                         .allowed = event.allowed,
+                         .rule = event.rule,
+                         .grant = event.allowed ? "" : "--allow-net " + event.name});
+      });
+    return *names_;
+  }
+
+  net::DnsForwarder& forwarder() {
+    if (!forwarder_)
+      forwarder_.emplace(*loop_,
+                         net::read_resolver_config().value_or(net::ResolverConfig{}).servers);
+    return *forwarder_;
+  }
+
+  net::UdpRelay& datagrams() {
+    if (!datagrams_) {
+      datagram_rules_ = {.allowed = shared_->plan.allow_udp, .denied = shared_->plan.deny};
+      datagrams_.emplace(
+          *loop_,
+          net::UdpOptions{.allowed =
+                              [this](const std::string& address, std::uint16_t port) {
+                                return net::judge(datagram_rules_, address, port);
+                              },
+                          .record = [this](const NetworkEvent& event) { shared_->record(event); }});
+    }
+    return *datagrams_;
+  }
+
+  Result<void> publish() {
+    const std::vector<PublishedPort>& ports = shared_->plan.publish;
+    if (ports.empty()) return {};
+    published_.emplace(*loop_,
+                       net::PublishedPorts::Options{
+                           .ask_for_socket =
+                               [this] {
+                                 const child::NetworkWord word = child::NetworkWord::socket;
+                                 return send_message(descriptors_.socket, &word, sizeof word);
+                               },
+                           .record = [this](const NetworkEvent& event) { shared_->record(event); },
+                           .most_connections = most_connections() / 2});
+    for (std::size_t index = 0; index < ports.size(); ++index)
+      TRY(published_->serve(UniqueFd(descriptors_.published[index]), ports[index]));
+    return loop_->watch(descriptors_.socket, EPOLLIN, [this](std::uint32_t) { take_socket(); });
+  }
+
+  void take_socket() {
+    child::NetworkWord word{};
+    Received received = receive_message(descriptors_.socket, &word, sizeof word);
+    if (received.size != sizeof word) return loop_->forget(descriptors_.socket);  // init is gone
+    if (word == child::NetworkWord::socket) published_->take_socket(std::move(received.descriptor));
+  }
+
+  // The first is at the end of its descriptors.
+  void call_second() {
+    if (second_.joinable()) return;
+    try {
+      second_ = std::thread([shared = shared_, descriptors = descriptors_] {
+        if (const Result<void> done = run_second(*shared, descriptors); !done)
+          shared->fail(done.error());
+      });
+    } catch (const std::system_error&) {
+      // As many as there can be are served all the same.
+    }
+  }
+
+  std::shared_ptr<NetworkShared> shared_;
+  WorkerDescriptors descriptors_;
+  std::unique_ptr<net::EventLoop> loop_{};
+  std::unique_ptr<Provider> provider_{};
+  std::optional<Connections> connections_{};
+  std::optional<net::DnsService> names_{};
+  std::optional<net::DnsForwarder> forwarder_{};
+  net::HostRules datagram_rules_{};
+  std::optional<net::UdpRelay> datagrams_{};
+  std::optional<net::PublishedPorts> published_{};
+  std::thread second_{};
+};
+
+}  // namespace
+
+void NetworkShared::record(const NetworkEvent& event) {
+  const std::lock_guard lock(mutex);
+  if (events.size() < kMostEvents) events.push_back(event);
+  if (!hooked || untold.size() >= kMostEvents) return;
+  untold.push_back(event);
+  ::eventfd_write(news, 1);
+}
+
+void NetworkShared::fail(Error error) {
+  const std::lock_guard lock(mutex);
+  if (!problem) problem = std::move(error);
+}
+
+void run_first_worker(const std::shared_ptr<NetworkShared>& shared, WorkerDescriptors descriptors) {
+  ::prctl(PR_SET_NAME, "coop-network", 0, 0, 0);
+  const int socket = descriptors.socket;
+  First first(shared, std::move(descriptors));
+  if (const Result<void> done = first.run(); !done) shared->fail(done.error());
+  // A child that waits for its network hears that there will be none. Closing it would not do: the program has a copy.
+  ::shutdown(socket, SHUT_RDWR);
+}
+
+}  // namespace coop::run

@@ -1,0 +1,133 @@
+#include "run/veth.h"
+
+#include <arpa/inet.h>
+#include <linux/if_link.h>
+#include <linux/netfilter.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "net/addresses.h"
+#include "net/addressing.h"
+#include "net/netlink_socket.h"
+#include "net/nftables.h"
+#include "run/freeze_network.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::int32_t kAfterRouting = 100;
+constexpr std::uint32_t kInsideLink = 100;  // as the plan's ConfigureLink has it
+
+// The kernel takes the number of the far end only together with one of the near end.
+void make_link(net::NetlinkBatch& batch, const std::string& name, std::uint32_t index, int pid) {
+  ifinfomsg header{};
+  header.ifi_index = static_cast<int>(index);
+  batch.begin(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, net::bytes_of(header));
+  batch.text(IFLA_IFNAME, name);
+  batch.open(IFLA_LINKINFO);
+  batch.text(IFLA_INFO_KIND, "veth");
+  batch.open(IFLA_INFO_DATA);
+  batch.open(VETH_INFO_PEER);
+  ifinfomsg peer{};
+  peer.ifi_index = kInsideLink;
+  batch.raw(net::bytes_of(peer));
+  batch.text(IFLA_IFNAME, "eth0");
+  batch.number(IFLA_NET_NS_PID, static_cast<std::uint32_t>(pid));
+  batch.close();
+  batch.close();
+  batch.close();
+  batch.end();
+}
+
+Result<void> check_forwarding() {
+  const Result<std::string> on = read_file("/proc/sys/net/ipv4/ip_forward");
+  if (on && on->starts_with('1')) return {};
+  return unsupported("--network veth", "this host forwards no packets",
+                     "sysctl -w net.ipv4.ip_forward=1, or use --network full");
+}
+
+class Link final : public Provider {
+ public:
+  Link(net::NetlinkSocket rules, net::NetlinkSocket links, std::uint32_t index)
+      : rules_(std::move(rules)), links_(std::move(links)), index_(index) {}
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  // It would go with the sandbox's network, which the kernel clears away in its own time.
+  ~Link() override {
+    net::NetlinkBatch batch;
+    ifinfomsg header{};
+    header.ifi_index = static_cast<int>(index_);
+    batch.begin(RTM_DELLINK, 0, net::bytes_of(header));
+    batch.end();
+    [[maybe_unused]] const Result<void> ignored = links_.send(batch, "remove the link");
+  }
+
+ private:
+  net::NetlinkSocket rules_;  // its end takes the rules along
+  net::NetlinkSocket links_;
+  std::uint32_t index_;
+};
+
+// Whatever comes from the sandbox goes to the internet or nowhere: not to this machine, not to its neighbours. And nobody
+// calls the sandbox.
+Result<void> make_rules(net::NetlinkSocket& socket, const NetworkPlan& plan,
+                        const std::string& name, const net::Prefix& subnet) {
+  net::Ruleset rules(AF_INET, name, net::Ruleset::Life::of_socket);
+  rules.add_chain("postrouting", {"nat", NF_INET_POST_ROUTING, kAfterRouting});
+  rules.masquerade("postrouting", {.source = subnet});
+  rules.add_chain("input", {"filter", NF_INET_LOCAL_IN, 0});
+  rules.accept("input", {.in = name, .answer = true});
+  rules.drop("input", {.in = name});
+  rules.add_chain("forward", {"filter", NF_INET_FORWARD, 0});
+  rules.accept("forward", {.in = name, .answer = true});
+  rules.accept("forward", {.out = name, .answer = true});
+  rules.drop("forward", {.out = name});
+  add_neighbour_rules(rules, AF_INET, "forward", name, plan.allow, plan.deny);
+  return socket.send(rules.finish(), "make the rules of the link");
+}
+
+// A number that is taken is an error; the next one may be free.
+Result<std::uint32_t> make_numbered_link(net::NetlinkSocket& links, const std::string& name,
+                                         int pid) {
+  constexpr std::uint32_t kFirst = 1'000'000;
+  constexpr int kAttempts = 16;
+  std::uint32_t index = kFirst + static_cast<std::uint32_t>(pid) * 16;
+  for (int attempt = 1;; ++attempt, ++index) {
+    net::NetlinkBatch batch;
+    make_link(batch, name, index, pid);
+    Result<void> made = links.send(batch, "make the link " + name);
+    if (made) return index;
+    if (made.error().errno_value != EBUSY || attempt == kAttempts)
+      return std::unexpected(std::move(made).error());
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> lay_link(const NetworkPlan& plan, int pid) {
+  TRY(check_forwarding());
+  const std::string name = plan.link;
+  const std::string address = net::address_bytes(plan.subnet).value_or(std::string(4, '\0'));
+  std::string first = address;
+  first.back() = static_cast<char>(static_cast<unsigned char>(first.back()) & 0xfcU);
+  const net::Prefix subnet{.address = first, .bits = 30};
+  net::NetlinkSocket rules = TRY(net::NetlinkSocket::open(NETLINK_NETFILTER));
+  net::NetlinkSocket links = TRY(net::NetlinkSocket::open(NETLINK_ROUTE));
+  // The rules come first: there is no moment in which the link is open to all.
+  TRY(make_rules(rules, plan, name, subnet));
+  const std::uint32_t index = TRY(make_numbered_link(links, name, pid));
+  auto link = std::make_unique<Link>(std::move(rules), std::move(links), index);
+  net::NetlinkSocket addresses = TRY(net::NetlinkSocket::open(NETLINK_ROUTE));
+  net::NetlinkBatch batch;
+  net::add_address(batch, index, address, 30);
+  net::raise_link(batch, index);
+  TRY(addresses.send(batch, "give the link its address"));
+  return link;
+}
+
+}  // namespace coop::run
