@@ -74,8 +74,8 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
     add(plan, RaiseLoopback{}, "--network " + std::string(to_text(policy.network)),
         "programs may talk to themselves");
   add_network(plan, policy, host);
-  add(plan, SetHostname{policy.hostname.empty() ? "coop-" + policy.session : policy.hostname},
-      policy.hostname.empty() ? "built-in" : "--hostname", "shows where one is");
+  add(plan, SetHostname{hostname_of(policy)}, policy.hostname.empty() ? "built-in" : "--hostname",
+      "shows where one is");
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
         "unsafe.host_network: the sandbox shares the host's network, its localhost services and "
@@ -148,6 +148,10 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 }
 
 }  // namespace
+
+std::string hostname_of(const Policy& policy) {
+  return policy.hostname.empty() ? "coop-" + policy.session : policy.hostname;
+}
 
 Result<Plan> begin(const Policy& policy, const HostFacts& host) {
   TRY(check_host(policy, host));

@@ -10,6 +10,8 @@ namespace coop::plan {
 
 Result<Plan> compile(const Policy& policy, const HostFacts& host);
 
+std::string hostname_of(const Policy& policy);
+
 // The start of what compile() makes: namespaces, ids, loopback and hostname. It needs no look at
 // the file system, so the child can be at work on it while the rest is planned.
 Result<Plan> begin(const Policy& policy, const HostFacts& host);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/path.h"
+#include "plan/compile.h"
 #include "policy/policy.h"
 
 namespace coop::plan {
@@ -244,10 +245,10 @@ void add_name_files(std::vector<Entry>& entries, const Policy& policy, const Hos
                     std::vector<std::string>& notes) {
   const bool names = has_names(policy.network);
   const bool shared = policy.network == NetworkMode::host;
-  const auto add = [&](const char* path, const char* text, const char* why) {
+  const auto add = [&](const char* path, std::string text, const char* why) {
     Entry entry{.kind = Entry::Kind::file,
                 .target = path,
-                .text = text,
+                .text = std::move(text),
                 .origin = mode_flag(policy),
                 .why = why};
     if (policy.view == View::minimal) return entries.push_back(std::move(entry));
@@ -283,7 +284,8 @@ void add_name_files(std::vector<Entry>& entries, const Policy& policy, const Hos
     show("/etc/hosts", "the host's own names");
   } else {
     if (names) add("/etc/resolv.conf", kResolvFile, "names are asked of the supervisor");
-    add("/etc/hosts", kHostsFile, "localhost has an address");
+    add("/etc/hosts", kHostsFile + ("127.0.1.1 " + hostname_of(policy)) + "\n",
+        "localhost has an address, and so has the sandbox's own name");
   }
   add("/etc/nsswitch.conf", kNsswitchFile, "how names are looked up");
 }

@@ -42,7 +42,7 @@ std::string last_words(int output) {
 }
 
 std::string hint_for(const std::string& words) {
-  if (words.contains("/dev/net/tun"))
+  if (words.contains("tun"))
     return "it needs /dev/net/tun: sudo chmod 666 /dev/net/tun, or use --network allowlist, which "
            "does not";
   return "--network allowlist needs no other program";
@@ -108,11 +108,16 @@ Result<std::unique_ptr<Provider>> start_slirp(const NetworkPlan& plan, int pid, 
   Pipe output = TRY(make_pipe());
   Pipe ready = TRY(make_pipe());
   const std::string fd = std::to_string(ready.write.get());
-  const std::vector<std::string> arguments{plan.program,        "--configure",
-                                           "--mtu=65520",       "--enable-sandbox",
-                                           "--enable-seccomp",  "--disable-host-loopback",
-                                           "--disable-dns",     "--ready-fd=" + fd,
-                                           std::to_string(pid), "eth0"};
+  std::vector<std::string> arguments{plan.program,
+                                     "--configure",
+                                     "--mtu=65520",
+                                     "--enable-seccomp",
+                                     "--disable-host-loopback",
+                                     "--disable-dns",
+                                     "--ready-fd=" + fd};
+  // It wants to be root in the sandbox's user namespace for that, and only root's has one.
+  if (::geteuid() == 0) arguments.emplace_back("--enable-sandbox");
+  arguments.insert(arguments.end(), {std::to_string(pid), "eth0"});
   Keeper keeper = TRY(Keeper::start(arguments, {ready.write.get()}, output.write.get()));
   auto program = std::make_unique<Program>(std::move(keeper), std::move(output.read));
   output.write.reset();

@@ -82,7 +82,7 @@ Result<void> make_rules(net::NetlinkSocket& socket, const NetworkPlan& plan,
   rules.masquerade("postrouting", {.source = subnet});
   rules.add_chain("input", {"filter", NF_INET_LOCAL_IN, 0});
   rules.accept("input", {.in = name, .answer = true});
-  rules.drop("input", {.in = name});
+  rules.reject("input", {.in = name});
   rules.add_chain("forward", {"filter", NF_INET_FORWARD, 0});
   rules.accept("forward", {.in = name, .answer = true});
   rules.accept("forward", {.out = name, .answer = true});

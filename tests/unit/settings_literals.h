@@ -19,6 +19,7 @@ inline Origin at(Scope scope, int line) {
     case Scope::project: return {scope, ".coop/policy.toml", {line, 1}};
     case Scope::config:
     case Scope::override: return {scope, "coop.toml", {line, 1}};
+    case Scope::program: return {scope, "program", {line, 1}};
     case Scope::command_line: return {scope, "--flag", {}};
   }
   return {};
