@@ -82,21 +82,7 @@ int join(State& state, const Instruction& instruction) noexcept {
 }  // namespace
 
 bool send_socket(int network, NetworkWord word, int descriptor) noexcept {
-  iovec part{&word, sizeof word};
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (descriptor >= 0) {
-    message.msg_control = space;
-    message.msg_controllen = sizeof space;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    *reinterpret_cast<int*>(CMSG_DATA(header)) = descriptor;
-  }
-  return raw::call(SYS_sendmsg, network, &message, MSG_NOSIGNAL) >= 0;
+  return send_with_descriptor(network, &word, sizeof word, descriptor) >= 0;
 }
 
 // A socket belongs to the network it was made in, whoever connects it later. This one is for the supervisor, which has a

@@ -10,20 +10,26 @@ void send_report(int control, const Report& report) noexcept {
   raw::call(SYS_sendto, control, &report, sizeof report, MSG_NOSIGNAL, nullptr, 0);
 }
 
-void send_descriptor(int control, const Report& report, int fd) noexcept {
-  iovec part{const_cast<Report*>(&report), sizeof report};
+long send_with_descriptor(int socket, const void* data, std::size_t size, int fd) noexcept {
+  iovec part{const_cast<void*>(data), size};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  message.msg_control = space;
-  message.msg_controllen = sizeof space;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  *reinterpret_cast<int*>(CMSG_DATA(header)) = fd;
-  raw::call(SYS_sendmsg, control, &message, MSG_NOSIGNAL);
+  if (fd >= 0) {
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    *reinterpret_cast<int*>(CMSG_DATA(header)) = fd;
+  }
+  return raw::call(SYS_sendmsg, socket, &message, MSG_NOSIGNAL);
+}
+
+void send_descriptor(int control, const Report& report, int fd) noexcept {
+  send_with_descriptor(control, &report, sizeof report, fd);
 }
 
 }  // namespace coop::child

@@ -43,6 +43,8 @@ class ScopedFd {
   long fd_;
 };
 
+// With a descriptor, unless it is negative.
+long send_with_descriptor(int socket, const void* data, std::size_t size, int fd) noexcept;
 // Passes a socket to the supervisor. False: it is gone.
 bool send_socket(int network, NetworkWord word, int descriptor) noexcept;
 

@@ -1,6 +1,5 @@
 #include "net/outbound.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -10,24 +9,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "net/addresses.h"
+
 namespace coop::net {
 
 namespace {
-
-// A socket address for an address in text; its length, or 0 when it is none.
-socklen_t fill(sockaddr_storage& storage, const std::string& address, std::uint16_t port) {
-  auto& four = reinterpret_cast<sockaddr_in&>(storage);
-  if (::inet_pton(AF_INET, address.c_str(), &four.sin_addr) == 1) {
-    four.sin_family = AF_INET;
-    four.sin_port = htons(port);
-    return sizeof four;
-  }
-  auto& six = reinterpret_cast<sockaddr_in6&>(storage);
-  if (::inet_pton(AF_INET6, address.c_str(), &six.sin6_addr) != 1) return 0;
-  six.sin6_family = AF_INET6;
-  six.sin6_port = htons(port);
-  return sizeof six;
-}
 
 Reached reached_by(int error) {
   if (error == ECONNREFUSED) return Reached::refused_by_host;
@@ -104,7 +90,8 @@ void Outbound::connect_next() {
     if (server_.valid()) loop_.forget(server_.get());
     event_.address = addresses_[next_];
     sockaddr_storage storage{};
-    const socklen_t size = fill(storage, event_.address, event_.port);
+    const socklen_t size = fill_socket_address(
+        storage, address_bytes(event_.address).value_or(std::string()), event_.port);
     if (size == 0) continue;
     server_.reset(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const bool made = server_.valid();

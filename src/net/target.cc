@@ -1,21 +1,14 @@
 #include "net/target.h"
 
-#include <arpa/inet.h>
-
-#include <array>
 #include <optional>
+
+#include "net/addresses.h"
 
 namespace coop::net {
 
 namespace {
 
 constexpr std::string_view kMapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
-
-std::string address_text(std::string_view bytes) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  ::inet_ntop(bytes.size() == 4 ? AF_INET : AF_INET6, bytes.data(), text.data(), text.size());
-  return text.data();
-}
 
 }  // namespace
 
@@ -27,11 +20,8 @@ Target target_of(const NameTable& table, std::string_view address, std::uint16_t
 }
 
 Target target_of_text(const NameTable& table, const std::string& address, std::uint16_t port) {
-  std::array<char, 16> bytes{};
-  if (::inet_pton(AF_INET, address.c_str(), bytes.data()) == 1)
-    return target_of(table, {bytes.data(), 4}, port);
-  if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) == 1)
-    return target_of(table, {bytes.data(), 16}, port);
+  if (const std::optional<std::string> bytes = address_bytes(address))
+    return target_of(table, *bytes, port);
   return {.kind = HostKind::address, .host = address, .port = port};
 }
 

@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "raw/syscall.h"
+#include "run/signals_blocked.h"
 #include "sys/process.h"
 
 namespace coop::run {
@@ -77,22 +78,6 @@ void allow_signals() {
   raw::call(SYS_wait4, program, &status, __WALL, nullptr);
   for (;;) raw::call(SYS_exit_group, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
-
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    const std::uint64_t all = ~std::uint64_t{0};
-    raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() {
-    raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  }
-
- private:
-  std::uint64_t before_ = 0;
-};
 
 }  // namespace
 

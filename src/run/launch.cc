@@ -18,6 +18,7 @@
 #include "host/probe.h"
 #include "plan/text.h"
 #include "raw/syscall.h"
+#include "run/signals_blocked.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -71,23 +72,6 @@ struct CommandLine {
   if (count < 1 || words == nullptr || words[0] == nullptr) return;
   command_line = {words[0], words[count - 1] + std::strlen(words[count - 1]) + 1};
 }
-
-// Signals stay blocked across the clone: a handler of the parent must not run in the child.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    const std::uint64_t all = ~std::uint64_t{0};
-    raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() {
-    raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  }
-
- private:
-  std::uint64_t before_ = 0;
-};
 
 // A supervisor that can act comes first: it knows what was printed until then.
 std::int64_t lifetime_for(const LaunchOptions& options) {

@@ -1,7 +1,6 @@
 #include "run/network.h"
 
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -11,6 +10,7 @@
 
 #include "net/addresses.h"
 #include "run/network_worker.h"
+#include "run/signals_blocked.h"
 
 namespace coop::run {
 
@@ -36,22 +36,6 @@ Result<UniqueFd> open_published(const PublishedPort& port) {
   if (::listen(socket.get(), kBacklog) < 0) return system_error("listen", place);
   return socket;
 }
-
-// A signal that the program waits for must not end up in a thread of ours.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 std::string what(const NetworkEvent& event) {
   const bool address = event.host.contains(':');
@@ -95,6 +79,7 @@ Result<void> Network::start(UniqueFd socket, int pid) {
   shared_->pid = pid;
   WorkerDescriptors descriptors{.stop = stop_.get(), .socket = socket_.get()};
   for (const UniqueFd& listener : published_) descriptors.published.push_back(listener.get());
+  // A signal that the program waits for must not end up in a thread of ours.
   const SignalsBlocked blocked;
   try {
     thread_ =
