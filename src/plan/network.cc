@@ -284,7 +284,8 @@ void add_name_files(std::vector<Entry>& entries, const Policy& policy, const Hos
     show("/etc/hosts", "the host's own names");
   } else {
     if (names) add("/etc/resolv.conf", kResolvFile, "names are asked of the supervisor");
-    add("/etc/hosts", kHostsFile + ("127.0.1.1 " + hostname_of(policy)) + "\n",
+    const std::string name = hostname_of(policy) + "\n";
+    add("/etc/hosts", kHostsFile + ("127.0.1.1 " + name) + "::1 " + name,
         "localhost has an address, and so has the sandbox's own name");
   }
   add("/etc/nsswitch.conf", kNsswitchFile, "how names are looked up");

@@ -108,6 +108,7 @@ Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
 Result<ExecOutput> capture(Sandbox::State& state, CapturePipes pipes,
                            std::optional<std::chrono::milliseconds> timeout,
                            const ExecHooks& hooks) {
+  if (state.network) state.network->set_hook(hooks.network);
   Watched watched{.fd = hooks.cancel_fd, .arrived = hooks.arrived};
   watched.ready = [&] {
     watched.fd = -1;

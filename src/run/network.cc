@@ -50,19 +50,15 @@ std::string what(const NetworkEvent& event) {
 
 }  // namespace
 
-Result<std::unique_ptr<Network>> Network::make(const NetworkPlan& plan, Hook hook) {
+Result<std::unique_ptr<Network>> Network::make(const NetworkPlan& plan) {
   std::unique_ptr<Network> network(new Network);
   network->shared_ = std::make_shared<NetworkShared>();
   NetworkShared& shared = *network->shared_;
   shared.plan = plan;
   shared.rules = {.allowed = plan.allow, .denied = plan.deny};
-  network->hook_ = std::move(hook);
-  if (network->hook_) {
-    network->news_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!network->news_.valid()) return system_error("eventfd");
-    shared.hooked = true;
-    shared.news = network->news_.get();
-  }
+  network->news_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!network->news_.valid()) return system_error("eventfd");
+  shared.news = network->news_.get();
   for (const PublishedPort& port : plan.publish) {
     UniqueFd listener = TRY(with_context(port.origin, open_published(port)));
     network->published_.push_back(std::move(listener));
@@ -94,6 +90,12 @@ void Network::stop() {
   if (!thread_.joinable()) return;
   ::eventfd_write(stop_.get(), 1);
   thread_.join();
+}
+
+void Network::set_hook(Hook hook) {
+  hook_ = std::move(hook);
+  const std::lock_guard lock(shared_->mutex);
+  shared_->hooked = static_cast<bool>(hook_);
 }
 
 void Network::tell() {

@@ -24,7 +24,7 @@ class Network {
   using Hook = std::function<void(const NetworkEvent&)>;
 
   // Opens the published ports, so that one that is taken is an error before anything starts.
-  static Result<std::unique_ptr<Network>> make(const NetworkPlan& plan, Hook hook);
+  static Result<std::unique_ptr<Network>> make(const NetworkPlan& plan);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
   ~Network();  // stops
@@ -32,7 +32,8 @@ class Network {
   // `socket` is the other end of what the child passes its listeners through; `pid` is the child's.
   Result<void> start(UniqueFd socket, int pid);
   // Readable when tell() has something for the hook, which must not run in our threads: to them the program's
-  // descriptors are not there. -1 when there is no hook.
+  // descriptors are not there.
+  void set_hook(Hook hook);
   int news() const { return news_.get(); }
   void tell();
   // Every connection ends. What was decided, as far as it was kept, and why it did not work, if it did not.

@@ -105,8 +105,7 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
   auto state = TRY(run::start(policy, &command,
                               {.stdio = pipes.stdio(),
                                .attended = true,
-                               .timeout = timeout ? timeout : policy.limits.timeout,
-                               .network = hooks.network}));
+                               .timeout = timeout ? timeout : policy.limits.timeout}));
   Sandbox::State& running = *state;
   const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
   return run::capture(running, std::move(pipes), timeout, hooks);

@@ -144,7 +144,10 @@ void raise_descriptors() {
 
 Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
                             const LaunchOptions& options) {
-  if (early.network.attended()) state.network = TRY(Network::make(early.network, options.network));
+  if (early.network.attended()) {
+    state.network = TRY(Network::make(early.network));
+    state.network->set_hook(options.network);
+  }
   Launch launch = TRY(Launch::begin(early, options, state.group));
   if (!state.network) return launch;
   if (options.raise_descriptors) raise_descriptors();

@@ -59,7 +59,8 @@ TEST(PlanViewTest, MinimalViewShowsSystemProgramsAndTheWorkspaceOnly) {
       MakeSymlink{"/dev/stdout", "/proc/self/fd/1"},
       MakeDirectory{"/etc"},
       MakeFile{"/etc/hosts",
-               "127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 coop-test\n"},
+               "127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 coop-test\n"
+               "::1 coop-test\n"},
       MakeFile{"/etc/nsswitch.conf",
                "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"},
       MakeDirectory{"/var"},
