@@ -35,11 +35,18 @@ Result<Ring> make_ring(const Path& coop, const Scratch& scratch);
 Policy comparable_policy(const Ring& ring);
 inline const std::vector<std::string> kComparableFlags{"--pids", "unlimited"};
 
+// Anthropic's sandbox runtime: `command` for a shell, and the hosts it may reach.
+Result<Launch> srt_launch(const Ring& ring, const std::string& command,
+                          const std::vector<std::string>& hosts);
+
 std::vector<Contender> latency_contenders(const Ring& ring);
 std::vector<Contender> rate_contenders(const Ring& ring);
 
 // Calls its argument somewhere else: in another namespace, say.
 using Place = std::function<Result<void>(const std::function<void()>&)>;
+
+// The command line for reports, without places of this machine.
+std::string shown(const Launch& launch, const Scratch& scratch);
 
 // `launch` as a contender; rehearsed, so that one that cannot run says why.
 Contender from_launch(std::string name, std::string isolation, Result<Launch> launch,

@@ -21,16 +21,6 @@ std::string joined(const Words& words) {
   return line;
 }
 
-// The program's name is enough: where it was built is nobody's business.
-std::string shown(const Launch& launch, const Scratch& scratch) {
-  Words words = launch.arguments;
-  words.front() = name_of(words.front());
-  std::string line = joined(words);
-  for (const OpenFile& file : launch.files)
-    line += " " + std::to_string(file.descriptor) + "<" + file.path;
-  return scratch.shown(std::move(line));
-}
-
 template <typename T>
 Result<T> in_place(const Place& place, const std::function<Result<T>()>& work) {
   if (!place) return work();
@@ -134,6 +124,16 @@ Result<run::Prepared> prepared_for_peers(const Ring& ring) {
 }
 
 }  // namespace
+
+// The program's name is enough: where it was built is nobody's business.
+std::string shown(const Launch& launch, const Scratch& scratch) {
+  Words words = launch.arguments;
+  words.front() = name_of(words.front());
+  std::string line = joined(words);
+  for (const OpenFile& file : launch.files)
+    line += " " + std::to_string(file.descriptor) + "<" + file.path;
+  return scratch.shown(std::move(line));
+}
 
 Contender from_launch(std::string name, std::string isolation, Result<Launch> launch,
                       const Scratch& scratch, const Place& place) {

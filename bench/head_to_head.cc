@@ -1,6 +1,6 @@
 // coop beside its peers, in one interleaved run. See bench/run, which calls this.
 //
-//   head_to_head --coop PROGRAM --json FILE --markdown FILE [--quick] [--seed N]
+//   head_to_head --coop PROGRAM --json FILE --markdown FILE [--quick] [--network-only] [--seed N]
 #include <fcntl.h>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +8,7 @@
 
 #include "base/quantity.h"
 #include "compile_job.h"
+#include "network.h"
 #include "report.h"
 #include "sys/fd.h"
 #include "tool_calls.h"
@@ -16,7 +17,10 @@ namespace coop::bench {
 
 namespace {
 
+enum class Part { everything, network };
+
 struct Settings {
+  Part part = Part::everything;
   Path coop{};
   Path json{};
   Path markdown{};
@@ -27,6 +31,7 @@ struct Settings {
   std::size_t compile_rounds = 20;
   std::size_t slices = 6;
   std::vector<std::size_t> alive{200, 1000};
+  NetworkSettings network{};
 };
 
 // Enough to see that everything works; the figures mean little.
@@ -35,6 +40,8 @@ void be_quick(Settings& settings) {
   settings.compile_rounds = 2;
   settings.slices = 2;
   settings.alive = {20, 60};
+  settings.network = {
+      .rounds = 2, .time = std::chrono::milliseconds(150), .starts = 20, .resting = 1000};
 }
 
 Result<Settings> parse(int count, char** words) {
@@ -43,6 +50,10 @@ Result<Settings> parse(int count, char** words) {
     const std::string_view word = words[index];
     if (word == "--quick") {
       be_quick(settings);
+      continue;
+    }
+    if (word == "--network-only") {
+      settings.part = Part::network;
       continue;
     }
     if (index + 1 == count) return invalid("head_to_head", word, "see the top of head_to_head.cc");
@@ -84,6 +95,11 @@ Result<Results> measure(const Settings& settings) {
   if (results.seed == 0)
     results.seed = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   Random random(results.seed);
+  if (settings.part == Part::network) {
+    results.network = measure_network(ring, settings.network, random);
+    results.machine.load_after = load_average();
+    return results;
+  }
   // First of all, while this process is small: what the library forks starts as a copy of it.
   say("one at a time, " + std::to_string(settings.rounds) + " rounds");
   results.latency = measure_latency(latency_contenders(ring), settings.rounds, random);
@@ -93,6 +109,8 @@ Result<Results> measure(const Settings& settings) {
   say("as many as possible");
   results.rates = measure_rates(rate_contenders(ring),
                                 {.threads = results.threads, .slices = settings.slices}, random);
+  say("the network");
+  results.network = measure_network(ring, settings.network, random);
   say("many alive at once");
   results.alive = measure_alive(settings.alive, settings.coop);
   say("a compile job");

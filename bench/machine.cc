@@ -52,7 +52,8 @@ Machine look_at_machine(const Path& coop) {
   machine.user = ::geteuid() == 0 ? "root" : "an ordinary user";
   machine.load_before = load_average();
   machine.versions.push_back(version_of(coop));
-  for (const char* name : {"bwrap", "unshare", "firejail", "crun", "runc", "g++"}) {
+  for (const char* name :
+       {"bwrap", "unshare", "firejail", "crun", "runc", "pasta", "slirp4netns", "g++"}) {
     const Result<Path> program = find_program(name);
     machine.versions.push_back(program ? version_of(*program)
                                        : std::string(name) + ": not installed");

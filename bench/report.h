@@ -9,6 +9,7 @@
 #include "alive.h"
 #include "interleaved.h"
 #include "machine.h"
+#include "network.h"
 
 namespace coop::bench {
 
@@ -23,6 +24,7 @@ struct Results {
   std::vector<AliveRow> alive{};
   std::vector<Row> compile{};  // microseconds
   std::string compile_trouble{};
+  NetworkResults network{};
 };
 
 struct Target {

@@ -40,6 +40,22 @@ json alive_as_json(const std::vector<AliveRow>& rows) {
   return list;
 }
 
+json network_as_json(const NetworkResults& network) {
+  const RestingRow& resting = network.resting;
+  return {{"trouble", network.trouble},
+          {"stream_bytes_per_second", rows_as_json(network.stream)},
+          {"requests_per_second_new_connection", rows_as_json(network.fresh)},
+          {"requests_per_second_kept_connection", rows_as_json(network.kept)},
+          {"set_up_microseconds", rows_as_json(network.set_up)},
+          {"start_microseconds", rows_as_json(network.starts)},
+          {"resting",
+           {{"connections", resting.wanted},
+            {"trouble", resting.trouble},
+            {"seconds_until_open", resting.seconds},
+            {"coop_resident_kib", resting.resident_kib},
+            {"coop_private_kib", resting.private_kib}}}};
+}
+
 json targets_as_json(const Results& results) {
   json list = json::array();
   for (const Target& target : judge(results))
@@ -70,6 +86,7 @@ std::string to_json(const Results& results) {
                     {"targets", targets_as_json(results)},
                     {"latency_microseconds", rows_as_json(results.latency)},
                     {"runs_per_second", rows_as_json(results.rates)},
+                    {"network", network_as_json(results.network)},
                     {"alive", alive_as_json(results.alive)},
                     {"tool_call_microseconds", rows_as_json(results.tools)},
                     {"compile_microseconds", rows_as_json(results.compile)},

@@ -15,6 +15,8 @@ struct Unit {
 const Unit kMilliseconds{"ms", 1e-3, 2};
 const Unit kSeconds{"s", 1e-6, 2};
 const Unit kPerSecond{"per second", 1, 0};
+const Unit kMegabytes{"MB/s", 1e-6, 0};
+const Unit kMicroseconds{"µs", 1, 0};
 
 // A bar would end the cell, a line break the row.
 std::string cell(std::string text) {
@@ -104,6 +106,34 @@ std::string alive_of(const Results& results) {
   return text;
 }
 
+std::string resting_of(const RestingRow& row) {
+  const std::string what =
+      std::to_string(row.wanted) + " connections at rest through one `coop run`: ";
+  if (!row.trouble.empty()) return what + "not measured: " + cell(row.trouble) + ".\n";
+  return what + fixed(static_cast<double>(row.resident_kib) / 1024, 1) + " MiB resident in coop (" +
+         fixed(static_cast<double>(row.private_kib) / 1024, 1) + " MiB private), all open after " +
+         fixed(row.seconds, 1) + " s.\n";
+}
+
+std::string network_of(const NetworkResults& network) {
+  using namespace network_name;
+  if (!network.trouble.empty()) return "Not measured here: " + cell(network.trouble) + "\n";
+  const std::vector<std::string> peers{kDirect, kSrtTunnel, "pasta"};
+  std::string text =
+      "A client and a server of our own (`network_load`), both on this machine: with a relay "
+      "between "
+      "them, three or more processes share its cores.\n\n";
+  text += "One large stream:\n\n" + table_of(network.stream, kMegabytes, peers);
+  text += "\nRequests, 16 at once, each on a new connection:\n\n" +
+          table_of(network.fresh, kPerSecond, peers);
+  text += "\nRequests on 16 connections that stay:\n\n" + table_of(network.kept, kPerSecond, peers);
+  text += "\nFrom the start of a connection to the end of its first answer, one at a time:\n\n" +
+          table_of(network.set_up, kMicroseconds, peers);
+  text += "\n`coop run --network MODE -- true`, from start to end:\n\n" +
+          table_of(network.starts, kMilliseconds, {kNone});
+  return text + "\n" + resting_of(network.resting);
+}
+
 std::string commands_of(const std::vector<Row>& rows) {
   std::string text = "```\n";
   for (const Row& row : rows)
@@ -128,12 +158,14 @@ std::string to_markdown(const Results& results) {
   text +=
       table_of(results.rates, kPerSecond, {"bare posix_spawn", "bwrap + seccomp", "bwrap"}) + "\n";
   text += "### Many alive at once\n\n" + alive_of(results) + "\n";
+  text += "### The network\n\n" + network_of(results.network) + "\n";
   text += "### A compile job: g++ on two files\n\n";
   text += results.compile_trouble.empty()
               ? table_of(results.compile, kSeconds, {"bare"})
               : "Not runnable here: " + cell(results.compile_trouble) + "\n";
   text += "\n### Command lines\n\n" + commands_of(results.latency) + "\n" +
-          commands_of(results.tools) + "\n" + commands_of(results.compile);
+          commands_of(results.tools) + "\n" + commands_of(results.compile) + "\n" +
+          commands_of(results.network.stream);
   return text;
 }
 

@@ -70,6 +70,55 @@ Target compile_job(const Results& results) {
   return target;
 }
 
+// Against the faster of its two ways.
+std::string_view best_of_srt(const std::vector<Row>& rows) {
+  const Row* tunnel = find_row(rows, network_name::kSrtTunnel);
+  const Row* proxied = find_row(rows, network_name::kSrtProxied);
+  if (tunnel == nullptr || proxied == nullptr)
+    return tunnel != nullptr ? network_name::kSrtTunnel : network_name::kSrtProxied;
+  return tunnel->summary.median > proxied->summary.median ? network_name::kSrtTunnel
+                                                          : network_name::kSrtProxied;
+}
+
+Target network_start(const NetworkResults& network) {
+  constexpr double kLimit = 3000;  // microseconds
+  Target target{.wanted = "a start with `allowlist` ≤ 3 ms over `none`",
+                .measured = "not measured here"};
+  const Row* none = find_row(network.starts, network_name::kNone);
+  const Row* allowlist = find_row(network.starts, "allowlist");
+  if (none == nullptr || allowlist == nullptr) return target;
+  const double over = allowlist->summary.median - none->summary.median;
+  target.measured = fixed(over / 1000, 2) + " ms";
+  target.reached = over <= kLimit;
+  return target;
+}
+
+Target resting(const RestingRow& row) {
+  constexpr double kLimit = 150;  // MB for ten thousand
+  Target target{.wanted = "10,000 connections at rest through `allowlist` in ≤ 150 MB",
+                .measured = "not measured here"};
+  if (row.resident_kib == 0) return target;
+  const double size = static_cast<double>(row.resident_kib) * 1024 / 1e6;
+  target.measured = fixed(size, 0) + " MB for " + std::to_string(row.wanted);
+  if (row.wanted >= 10000) target.reached = size <= kLimit;
+  return target;
+}
+
+void network(std::vector<Target>& targets, const NetworkResults& network) {
+  using namespace network_name;
+  targets.push_back(ratio(network.stream,
+                          "a large stream through `allowlist` ≥ 0.7 × direct loopback", kAllowlist,
+                          kDirect, Bound::at_least, 0.7));
+  targets.push_back(ratio(network.fresh,
+                          "requests per second through `allowlist`, new connections ≥ 5 × srt",
+                          kAllowlist, best_of_srt(network.fresh), Bound::at_least, 5));
+  targets.push_back(ratio(network.kept,
+                          "requests per second through `allowlist`, kept connections ≥ 5 × srt",
+                          kAllowlist, best_of_srt(network.kept), Bound::at_least, 5));
+  targets.push_back(network_start(network));
+  targets.push_back(resting(network.resting));
+}
+
 }  // namespace
 
 std::string fixed(double value, int digits) {
@@ -89,6 +138,7 @@ std::vector<Target> judge(const Results& results) {
   against_bwrap(targets, results.rates, "pool exec per second", "pool exec", Bound::at_least, 3);
   memory(targets, results);
   targets.push_back(compile_job(results));
+  network(targets, results.network);
   return targets;
 }
 

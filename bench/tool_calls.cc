@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <thread>
 
 #include "peers.h"
@@ -91,18 +90,6 @@ Contender through_mcp(const Ring& ring) {
   return contender;
 }
 
-Result<Launch> srt_launch(const Ring& ring) {
-  const char* named = ::getenv("COOP_BENCH_SRT");  // bench/run knows where npm put it
-  Path program = named == nullptr ? "" : named;
-  if (program.empty()) program = TRY(find_program("srt"));
-  const Path settings =
-      TRY(ring.scratch->file("srt.json", R"({"network":{"allowedDomains":[],"deniedDomains":[]},)"
-                                         R"("filesystem":{"denyRead":[],"allowWrite":[")" +
-                                             ring.workspace + R"("],"denyWrite":[]}})"));
-  return Launch{.arguments = {program, "--settings", settings, "-c", "true"},
-                .directory = ring.workspace};
-}
-
 }  // namespace
 
 std::vector<Contender> tool_contenders(const Ring& ring) {
@@ -122,7 +109,7 @@ std::vector<Contender> tool_contenders(const Ring& ring) {
   all.push_back(
       from_launch("bwrap", "same namespaces and mounts", std::move(bwrap), *ring.scratch));
   all.push_back(from_launch("srt", "bwrap with the host's view, proxies for the network",
-                            srt_launch(ring), *ring.scratch));
+                            srt_launch(ring, "true", {}), *ring.scratch));
   return all;
 }
 

@@ -43,7 +43,7 @@ void report_network(const ExecOutput& output) {
         (denial.grant.empty() ? ")" : "; to allow it: " + denial.grant + ")"));
   }
   if (count > kMostLines)
-    say("denied " + std::to_string(count - kMostLines) + " more; --json lists them");
+    say("denied " + std::to_string(count - kMostLines) + " more; -v logs all of them");
 }
 
 void report(const ExecOutput& output, const Options& options, const Policy& policy) {

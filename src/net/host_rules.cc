@@ -1,7 +1,10 @@
 #include "net/host_rules.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 
+#include "net/addresses.h"
 #include "policy/host_cover.h"
 
 namespace coop::net {
@@ -32,6 +35,14 @@ std::string without_port(std::string_view pattern) {
   return std::string(named && !network ? pattern.substr(0, colon) : pattern);
 }
 
+// "10.0.0.0/8" as it is; "10.0.0.1:80", "10.0.0.0/8:80" and "[fd00::1]:80" without the port.
+std::string network_of(const std::string& pattern) {
+  if (pattern.starts_with('[')) return pattern.substr(1, pattern.find(']') - 1);
+  const std::size_t slash = pattern.find('/');
+  if (slash != std::string::npos) return pattern.substr(0, pattern.find(':', slash));
+  return without_port(pattern);
+}
+
 }  // namespace
 
 HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t port) {
@@ -40,9 +51,27 @@ HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t p
     return {.rule = text_of(*rule)};
   if (const HostRule* rule = find_rule(rules.allowed, item, policy::Portless::usual))
     return {.allowed = true, .rule = text_of(*rule)};
+  return {.rule = "no rule allows it", .grant = grant_for(host, port)};
+}
+
+std::string grant_for(std::string_view host, std::uint16_t port) {
   const bool usual = port == 80 || port == 443;
-  return {.rule = "no rule allows it",
-          .grant = "--allow-net " + (usual ? std::string(host) : item)};
+  return "--allow-net " + (usual ? std::string(host) : with_port(host, port));
+}
+
+bool opens_forbidden(const HostRules& rules, std::string_view address, std::uint16_t port) {
+  const std::string item = with_port(address, port);
+  if (find_rule(rules.denied, item, policy::Portless::every) != nullptr) return false;
+  return std::ranges::any_of(rules.allowed, [&](const HostRule& rule) {
+    if (!policy::host_covers(rule.pattern, item, policy::Portless::usual)) return false;
+    const std::string network = network_of(rule.pattern);
+    for (const int family : {AF_INET, AF_INET6})
+      for (const auto& [first, bits] : forbidden_networks(family))
+        if (policy::host_covers(first + "/" + std::to_string(bits), network,
+                                policy::Portless::every))
+          return true;
+    return false;
+  });
 }
 
 bool may_resolve(const HostRules& rules, std::string_view name) {

@@ -26,6 +26,13 @@ struct HostVerdict {
 // `host` is a name as host_name() spells it, or an address as inet_ntop() does.
 HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t port);
 
+// "--allow-net example.com", or with the port where that is not a usual one.
+std::string grant_for(std::string_view host, std::uint16_t port);
+
+// Whether a rule opens this address although it is one that nobody should reach (net/addresses.h): by naming it, or a
+// network that lies in the forbidden one. "0.0.0.0/0" is the internet, not this machine.
+bool opens_forbidden(const HostRules& rules, std::string_view address, std::uint16_t port);
+
 // Whether any port of this name may be reached: what its DNS question is answered by.
 bool may_resolve(const HostRules& rules, std::string_view name);
 

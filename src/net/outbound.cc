@@ -44,7 +44,7 @@ void Outbound::go(HostKind kind) {
   event_.rule = std::move(verdict.rule);
   event_.grant = std::move(verdict.grant);
   if (!event_.allowed) return done(Reached::refused);
-  if (kind == HostKind::address) return go_to({event_.host});
+  if (kind == HostKind::address) return found(std::vector{event_.host});
   give_up_ = std::chrono::steady_clock::now() + options_.time_of_all;
   set_deadline(options_.time_of_all);
   options_.look_up(event_.host, [self = weak_from_this()](OutboundOptions::Addresses addresses) {
@@ -60,17 +60,17 @@ void Outbound::found(OutboundOptions::Addresses addresses) {
   }
   for (const std::string& address : *addresses) {
     const HostVerdict verdict = judge(rules_, address, event_.port);
-    // A rule that names the address itself is somebody's express wish.
-    if (verdict.allowed) continue;
-    const bool denied = verdict.grant.empty();
+    const bool denied = !verdict.allowed && verdict.grant.empty();
     const std::string reason = denied ? "denied" : options_.why_forbidden(address);
-    if (reason.empty()) continue;
+    // A rule that names the address itself is somebody's express wish.
+    if (reason.empty() || (!denied && opens_forbidden(rules_, address, event_.port))) continue;
     // One bad address refuses the name: who answers with both hopes that we try the wrong one.
     event_.allowed = false;
     event_.rule = denied ? verdict.rule : "address guard";
+    event_.grant.clear();
     // Nobody is told how to open the door to a machine's own credentials.
     if (!reason.contains("metadata") && !reason.contains("credentials"))
-      event_.grant = verdict.grant;
+      event_.grant = denied ? "" : grant_for(address, event_.port);
     event_.problem = address + " is " + reason;
     return done(Reached::refused);
   }

@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -84,7 +85,21 @@ net::Match match(const Chain& chain, const net::Prefix& destination) {
   return {.destination = destination, .in = chain.in};
 }
 
+// The rest of the internet needs no grant, and what is wider than a forbidden network does not name it.
+bool lies_in_forbidden(const net::Prefix& prefix) {
+  return std::ranges::any_of(
+      net::forbidden_networks(family_of(prefix.address)), [&](const auto& network) {
+        const auto& [first, bits] = network;
+        if (prefix.bits < bits) return false;
+        const std::string start = bytes_of(first);
+        for (unsigned bit = 0; bit < bits; ++bit)
+          if (((prefix.address[bit / 8] ^ start[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
+        return true;
+      });
+}
+
 void allow(const Chain& chain, const Place& place) {
+  if (!lies_in_forbidden(place.prefix)) return;
   const auto accept = [&](std::uint8_t protocol, std::uint16_t port) {
     net::Match wanted = match(chain, place.prefix);
     wanted.protocol = protocol;

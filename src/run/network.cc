@@ -112,7 +112,17 @@ void Network::tell() {
 
 std::vector<NetworkEvent> Network::take_events() {
   const std::lock_guard lock(shared_->mutex);
-  return std::exchange(shared_->events, {});
+  std::vector<NetworkEvent> events = std::exchange(shared_->lookups, {});
+  for (NetworkEvent& event : shared_->first) events.push_back(std::move(event));
+  for (NetworkEvent& event : shared_->last) events.push_back(std::move(event));
+  shared_->first.clear();
+  shared_->last.clear();
+  return events;
+}
+
+std::size_t Network::left_out() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->left_out;
 }
 
 std::optional<Error> Network::problem() const {
@@ -122,8 +132,10 @@ std::optional<Error> Network::problem() const {
 
 std::vector<Denial> denials_of(const std::vector<NetworkEvent>& events) {
   std::vector<Denial> denials;
+  std::size_t lookups = 0;
   for (const NetworkEvent& event : events) {
     if (event.allowed || denials.size() >= kMostDenials) continue;
+    if (event.kind == NetworkEvent::Kind::lookup && ++lookups > kMostDenials / 2) continue;
     Denial denial{what(event), event.rule, event.grant};
     if (!event.problem.empty()) denial.rule += ": " + event.problem;
     if (std::ranges::find(denials, denial) == denials.end()) denials.push_back(std::move(denial));

@@ -39,6 +39,7 @@ class Network {
   // Every connection ends. What was decided, as far as it was kept, and why it did not work, if it did not.
   void stop();
   std::vector<NetworkEvent> take_events();
+  std::size_t left_out() const;  // events that were not kept
   std::optional<Error> problem() const;
 
  private:

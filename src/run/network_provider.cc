@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <sstream>
 
 #include "base/path.h"
 #include "base/text.h"
@@ -77,15 +79,23 @@ class Program final : public Provider {
   Keeper keeper_;
 };
 
-// The kernel's own table: a default route is there when pasta has copied those of the host.
+// A default route is there when pasta has copied those of the host: lines of /proc/net/route are the interface, the
+// destination, the gateway and so on, the eighth field is the mask.
 bool has_default_route(int pid) {
   const std::string place = "/proc/" + std::to_string(pid) + "/net/";
   const Result<std::string> four = read_file(place + "route");
-  if (four && four->contains("\t00000000\t")) return true;
+  std::istringstream lines(four ? *four : std::string());
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::array<std::string, 8> field;
+    for (std::string& text : field) fields >> text;
+    if (field[1] == "00000000" && field[7] == "00000000") return true;
+  }
+  // Of IPv6, one by a router: every network has a default route that refuses.
   const Result<std::string> six = read_file(place + "ipv6_route");
-  // Only what is not loopback's own refusal.
   return six && six->contains(
-                    "00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe80");
+                    "00000000000000000000000000000000 00 "
+                    "00000000000000000000000000000000 00 fe80");
 }
 
 Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, int stop) {

@@ -33,7 +33,10 @@ namespace coop::run {
 
 namespace {
 
-constexpr std::size_t kMostEvents = 1000;
+constexpr std::size_t kMostLookups = 400;
+constexpr std::size_t kMostFirst = 300;
+constexpr std::size_t kMostLast = 300;
+constexpr std::size_t kMostUntold = 10000;
 
 using Purpose = Listener::Purpose;
 
@@ -228,13 +231,20 @@ class First {
       datagram_rules_ = {.allowed = shared_->plan.allow_udp, .denied = shared_->plan.deny};
       datagrams_.emplace(
           *loop_,
-          net::UdpOptions{.allowed =
-                              [this](const std::string& address, std::uint16_t port) {
-                                return net::judge(datagram_rules_, address, port);
-                              },
-                          .record = [this](const NetworkEvent& event) { shared_->record(event); }});
+          net::UdpOptions{
+              .allowed = [this](const std::string& address,
+                                std::uint16_t port) { return judge_datagram(address, port); },
+              .record = [this](const NetworkEvent& event) { shared_->record(event); }});
     }
     return *datagrams_;
+  }
+
+  net::HostVerdict judge_datagram(const std::string& address, std::uint16_t port) const {
+    const net::HostVerdict verdict = net::judge(datagram_rules_, address, port);
+    if (!verdict.allowed || net::why_forbidden(address).empty() ||
+        net::opens_forbidden(datagram_rules_, address, port))
+      return verdict;
+    return {.rule = "address guard: it is " + net::why_forbidden(address)};
   }
 
   Result<void> publish() {
@@ -291,10 +301,20 @@ class First {
 
 void NetworkShared::record(const NetworkEvent& event) {
   const std::lock_guard lock(mutex);
-  if (events.size() < kMostEvents) events.push_back(event);
-  if (!hooked || untold.size() >= kMostEvents) return;
+  keep(event);
+  if (!hooked || untold.size() >= kMostUntold) return;
   untold.push_back(event);
   ::eventfd_write(news, 1);
+}
+
+void NetworkShared::keep(const NetworkEvent& event) {
+  const bool lookup = event.kind == NetworkEvent::Kind::lookup;
+  std::vector<NetworkEvent>& list = lookup ? lookups : first;
+  if (list.size() < (lookup ? kMostLookups : kMostFirst)) return list.push_back(event);
+  if (!lookup) last.push_back(event);
+  if (!lookup && last.size() <= kMostLast) return;
+  if (!lookup) last.pop_front();
+  ++left_out;
 }
 
 void NetworkShared::fail(Error error) {

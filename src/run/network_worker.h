@@ -1,6 +1,7 @@
 // What one thread of a sandbox's network does.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,11 +28,16 @@ struct NetworkShared {
   int pid = -1;
 
   std::mutex mutex{};
-  std::vector<NetworkEvent> events{};
   std::vector<NetworkEvent> untold{};
+  // What a run's result has: a flood of one kind does not hide the others, nor the last of its own.
+  std::vector<NetworkEvent> lookups{};
+  std::vector<NetworkEvent> first{};
+  std::deque<NetworkEvent> last{};
+  std::size_t left_out = 0;
   std::optional<Error> problem{};
 
   void record(const NetworkEvent& event);
+  void keep(const NetworkEvent& event);  // with the mutex held
   void fail(Error error);
 };
 

@@ -68,7 +68,7 @@ Result<void> check_rules(const Url& url, const std::string& host, const FetchRul
 
 // An address that a rule names is somebody's express wish.
 bool is_wished(const Url& url, const std::string& address, const FetchRules& rules) {
-  return net::judge(rules.rules, address, url.port).allowed ||
+  return net::opens_forbidden(rules.rules, address, url.port) ||
          std::ranges::any_of(rules.addresses, [&](const std::string& excepted) {
            return canonical(excepted) == address;
          });

@@ -126,5 +126,25 @@ TEST(HostRulesTest, OnlyNamesThatLeadSomewhereAreResolved) {
   EXPECT_TRUE(may_resolve(one_port, "a.example.com"));
 }
 
+TEST(HostRulesTest, OnlyARuleThatNamesAForbiddenNetworkOpensIt) {
+  const auto opens = [](const std::string& pattern, const std::string& address,
+                        std::uint16_t port) {
+    return opens_forbidden({.allowed = {{pattern, "--allow-net"}}}, address, port);
+  };
+  EXPECT_TRUE(opens("10.1.2.3", "10.1.2.3", 80));
+  EXPECT_TRUE(opens("10.0.0.0/8", "10.1.2.3", 443));
+  EXPECT_TRUE(opens("10.1.2.3:5432", "10.1.2.3", 5432));
+  EXPECT_TRUE(opens("[fd00::1]:81", "fd00::1", 81));
+  EXPECT_TRUE(opens("10.0.0.0/8:5000", "10.1.2.3", 5000));
+  EXPECT_FALSE(opens("10.1.2.3", "10.1.2.3", 5432));
+  for (const char* wide : {"0.0.0.0/0", "8.0.0.0/5", "128.0.0.0/1"}) {
+    EXPECT_FALSE(opens(wide, "10.1.2.3", 80)) << wide;
+    EXPECT_FALSE(opens(wide, "169.254.169.254", 80)) << wide;
+  }
+  EXPECT_FALSE(opens("::/0", "fd00::1", 80));
+  EXPECT_FALSE(opens_forbidden({.allowed = {{"10.0.0.0/8", "a"}}, .denied = {{"10.1.0.0/16", "b"}}},
+                               "10.1.2.3", 80));
+}
+
 }  // namespace
 }  // namespace coop::net

@@ -1,0 +1,19 @@
+// A network of its own with a server at a public address, for everybody who wants to reach it: a sandbox refuses the
+// loopback and private addresses that a server of this machine would have.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "coop/path.h"
+
+namespace coop::bench {
+
+inline const std::string kServerAddress = "93.184.216.34";
+inline const std::string kServerPort = "8000";
+
+// Calls `work` in a thread that has such a network; so has every program it starts. `load` is network_load. Needs root.
+Result<void> within_arena(const Path& load, const std::function<void()>& work);
+
+}  // namespace coop::bench

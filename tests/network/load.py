@@ -1,0 +1,178 @@
+"""Much at once, much at all, and slowly."""
+
+import hashlib
+import resource
+import subprocess
+import time
+import unittest
+
+from host import (Case, IS_ROOT, PROXY, allow, main, processes, run, run_python, start, told, until)
+
+MEGABYTES = 1024
+# What internet.py sends for so many megabytes, and what the client below does.
+BLOCK = bytes(range(256)) * 4096
+
+
+def digest_of(megabytes):
+    total = hashlib.sha256()
+    for _ in range(megabytes):
+        total.update(BLOCK)
+    return total.hexdigest()
+
+
+DOWN = """
+import hashlib, socket, sys
+s = socket.create_connection(("good.example", 9002), 10)
+s.sendall(sys.argv[1].encode() + b"\\n")
+total = hashlib.sha256()
+while data := s.recv(1 << 18): total.update(data)
+print(total.hexdigest())
+"""
+UP = """
+import socket, sys
+s = socket.create_connection(("good.example", 9001), 10)
+block = bytes(range(256)) * 4096
+for _ in range(int(sys.argv[1])): s.sendall(block)
+s.shutdown(socket.SHUT_WR)
+s.settimeout(60)
+print(s.recv(99).decode())
+"""
+MANY = """
+import resource, socket, sys
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+address = socket.gethostbyname("good.example")
+connections = []
+for index in range(int(sys.argv[1])):
+    s = socket.create_connection((address, 9003), 20)
+    connections.append(s)
+for s in connections: s.sendall(b"x")
+answered = sum(s.recv(1) == b"x" for s in connections)
+print("answered", answered, flush=True)
+sys.stdin.readline()
+"""
+
+
+class Streams(Case):
+    def test_half_closed_and_large_both_ways(self):
+        expected = digest_of(MEGABYTES)
+        flags = allow("good.example:9001", "good.example:9002")
+        self.works(run(["python3", "-c", DOWN, str(MEGABYTES)], *flags, timeout=120), expected)
+        self.works(run(["python3", "-c", UP, str(MEGABYTES)], *flags, timeout=120), expected)
+
+    def test_through_the_proxy(self):
+        expected = digest_of(32)
+        script = UP.replace('("good.example", 9001), 10)', f"""("{PROXY}", 1080), 10)
+s.sendall(b"CONNECT good.example:9001 HTTP/1.1\\r\\n\\r\\n")
+assert b" 200 " in s.recv(4096)""")
+        self.works(run(["python3", "-c", script, "32"], *allow("good.example:9001"), timeout=60), expected)
+
+    def test_a_published_port_and_a_port_of_the_host(self):
+        serve = """
+import hashlib, socket
+s = socket.create_server(("127.0.0.1", 8000)); print("up", flush=True)
+c, _ = s.accept(); total = hashlib.sha256()
+while data := c.recv(1 << 18): total.update(data)
+c.sendall(total.hexdigest().encode()); c.close()
+"""
+        client = UP.replace('("good.example", 9001)', '("127.0.0.1", {})')
+        with start(["python3", "-c", serve], "--publish", "18084:8000") as sandbox:
+            self.assertEqual(sandbox.stdout.readline(), "up\n")
+            done = subprocess.run(["python3", "-c", client.format(18084), "64"], capture_output=True, text=True, timeout=60,
+                                  check=False)
+            self.works(done, digest_of(64))
+        with subprocess.Popen(["python3", "-c", serve], stdout=subprocess.PIPE, text=True) as server:
+            self.assertEqual(server.stdout.readline(), "up\n")
+            self.works(run(["python3", "-c", client.format(8000), "64"], "--host-port", "8000"), digest_of(64))
+
+    def test_a_server_that_goes_away(self):
+        # The end of a stream is told as it was: everything arrives before it, and nothing hangs.
+        script = DOWN.replace("print(", "print(s.recv(1), ")
+        began = time.monotonic()
+        self.works(run(["python3", "-c", script, "1"], *allow("good.example:9002")), digest_of(1))
+        self.assertLess(time.monotonic() - began, 10)
+
+
+class Slow(Case):
+    RESTING = """
+import socket, time
+s = socket.create_connection(("good.example", 7), 10); time.sleep(17); s.sendall(b"awake"); print(s.recv(9))
+"""
+
+    def test_a_head_that_never_ends_holds_up_nobody(self):
+        script = f"""
+import socket, subprocess, time
+slow = [socket.create_connection(("{PROXY}", 1080), 10) for _ in range(300)]
+for s in slow: s.sendall(b"GET http://good.example/ HTTP/1.1\\r\\nX: ")
+began = time.monotonic()
+for _ in range(5):
+    subprocess.run(["curl", "-sSf", "-m", "10", "http://good.example/"], check=True, stdout=subprocess.DEVNULL)
+print("SERVED" if time.monotonic() - began < 5 else "LATE")
+import select
+ended = 0
+while slow and time.monotonic() - began < 20:
+    for s in select.select(slow, [], [], 0.5)[0]:
+        slow.remove(s)
+        s.close()
+        ended += 1
+    for s in slow:
+        try: s.send(b"a")
+        except OSError: pass
+print("ENDED", ended, time.monotonic() - began)
+"""
+        with start(["python3", "-c", self.RESTING], *allow("good.example:7")) as resting:
+            done = run_python(script, *allow("good.example"))
+            self.works(done, "SERVED")
+            self.assertIn("ENDED 300", done.stdout)
+            self.assertEqual(len(told()["hits"]), 5)
+            # A connection, other than a request, may take its time.
+            self.assertIn("awake", resting.communicate(timeout=30)[0])
+
+
+class Many(Case):
+    @unittest.skipUnless(IS_ROOT, "once is enough")
+    @unittest.skipIf(resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 12000, "too few descriptors")
+    def test_ten_thousand_connections(self):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        before = processes()
+        with start(["python3", "-c", MANY, "10000"], *allow("good.example:9003")) as sandbox:
+            answer = sandbox.stdout.readline()
+            with open(f"/proc/{sandbox.pid}/status", encoding="utf-8") as file:
+                resident = next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmRSS"))
+            _, said = sandbox.communicate("\n", timeout=60)
+        self.assertEqual(answer, "answered 10000\n", said)
+        self.assertLess(resident, 150)
+        self.assertTrue(until(lambda: processes() <= before))
+
+    def test_a_thousand_short_ones(self):
+        script = f"""
+import concurrent.futures, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({{}}))
+def one(_): return len(opener.open("http://good.example/", timeout=30).read())
+with concurrent.futures.ThreadPoolExecutor(32) as pool: print(sum(size > 0 for size in pool.map(one, range(1000))))
+"""
+        self.works(run_python(script, *allow("good.example")), "1000")
+
+    def test_names_through_the_proxy_are_limited_too(self):
+        # Each is told to the outside: as many as the sandbox's own DNS would give out, and no more.
+        script = f"""
+import asyncio
+async def one(limit, index):
+    async with limit:
+        reader, writer = await asyncio.open_connection("{PROXY}", 1080)
+        writer.write(b"CONNECT data-%d.nowhere.example:443 HTTP/1.1\\r\\n\\r\\n" % index)
+        await reader.read(); writer.close()
+async def all():
+    limit = asyncio.Semaphore(100)
+    await asyncio.gather(*(one(limit, index) for index in range(17000)))
+asyncio.run(all())
+"""
+        self.works(run_python(script, *allow("*.nowhere.example"), timeout=120))
+        asked = sum(name.endswith(".nowhere.example") for name in told()["asked"])
+        self.assertGreater(asked, 10000)
+        self.assertLessEqual(asked, 16384)
+
+
+if __name__ == "__main__":
+    main()
