@@ -128,8 +128,9 @@ struct HostFacts {
   Feature id_ranges{};  // newuidmap, newgidmap and ranges for this user
   Feature pasta{};
   Feature slirp4netns{};
-  bool ipv6 = true;         // this kernel speaks it
-  std::string nested_in{};  // "docker", "podman", "coop", … or empty
+  bool ipv6 = true;                     // this kernel speaks it
+  std::vector<std::string> networks{};  // of this machine's interfaces: "192.168.1.0/24"
+  std::string nested_in{};              // "docker", "podman", "coop", … or empty
 
   std::map<Path, PathFact> paths{};  // what was asked about; absent means missing
   std::vector<MountFact> mounts{};

@@ -42,8 +42,7 @@ void report_network(const ExecOutput& output) {
     say("denied " + printable(denial.what) + " (" + denial.rule +
         (denial.grant.empty() ? ")" : "; to allow it: " + denial.grant + ")"));
   }
-  if (count > kMostLines)
-    say("denied " + std::to_string(count - kMostLines) + " more; -v logs all of them");
+  if (count > kMostLines) say("more was denied; -v logs it as it happens, --json lists it");
 }
 
 void report(const ExecOutput& output, const Options& options, const Policy& policy) {

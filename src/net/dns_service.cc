@@ -31,6 +31,8 @@ DnsService::~DnsService() {
 }
 
 void DnsService::note(const std::string& name, bool allowed) {
+  // Who an address belongs to: programs ask that of every one they see, ours among them.
+  if (name.ends_with(".in-addr.arpa") || name.ends_with(".ip6.arpa")) return;
   if (!record_ || noted_.size() >= kMostNoted || !noted_.emplace(name, allowed).second) return;
   record_({.name = name, .allowed = allowed, .rule = allowed ? "" : judge(rules_, name, 443).rule});
 }

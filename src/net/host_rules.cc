@@ -11,12 +11,6 @@ namespace coop::net {
 
 namespace {
 
-std::string with_port(std::string_view host, std::uint16_t port) {
-  const bool bracketed = host.find(':') != std::string_view::npos;
-  return (bracketed ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
-         std::to_string(port);
-}
-
 const HostRule* find_rule(const std::vector<HostRule>& rules, std::string_view item,
                           policy::Portless portless) {
   const auto found = std::ranges::find_if(rules, [&](const HostRule& rule) {
@@ -45,16 +39,28 @@ std::string network_of(const std::string& pattern) {
 
 }  // namespace
 
+std::string with_port(std::string_view host, std::uint16_t port) {
+  const bool bracketed = host.find(':') != std::string_view::npos;
+  return (bracketed ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
+         std::to_string(port);
+}
+
 HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t port) {
   const std::string item = with_port(host, port);
   if (const HostRule* rule = find_rule(rules.denied, item, policy::Portless::every))
-    return {.rule = text_of(*rule)};
+    return {.denied = true, .rule = text_of(*rule)};
   if (const HostRule* rule = find_rule(rules.allowed, item, policy::Portless::usual))
     return {.allowed = true, .rule = text_of(*rule)};
   return {.rule = "no rule allows it", .grant = grant_for(host, port)};
 }
 
 std::string grant_for(std::string_view host, std::uint16_t port) {
+  const std::string reason = address_bytes(host) ? why_forbidden(host) : std::string();
+  if (reason.contains("loopback") || reason.contains("this machine"))
+    return "--host-port " + std::to_string(port);
+  // Nobody is told how to open the door to a machine's own credentials; 198.18.0.0/15 and its like lead nowhere.
+  for (const char* word : {"metadata", "credentials", "benchmarks", "IPv4 address in"})
+    if (reason.contains(word)) return {};
   const bool usual = port == 80 || port == 443;
   return "--allow-net " + (usual ? std::string(host) : with_port(host, port));
 }

@@ -17,11 +17,15 @@ struct HostRules {
 
 struct HostVerdict {
   bool allowed = false;
-  std::string rule{};  // the origin and pattern that decided; "no rule allows it" where none does
+  bool denied = false;  // by a rule, not for want of one
+  std::string rule{};   // the origin and pattern that decided; "no rule allows it" where none does
   std::string
       grant{};  // the smallest that would allow it; empty where it is allowed, or denied by a rule
   bool operator==(const HostVerdict&) const = default;
 };
+
+// "example.com:80", "[::1]:80".
+std::string with_port(std::string_view host, std::uint16_t port);
 
 // `host` is a name as host_name() spells it, or an address as inet_ntop() does.
 HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t port);

@@ -60,17 +60,14 @@ void Outbound::found(OutboundOptions::Addresses addresses) {
   }
   for (const std::string& address : *addresses) {
     const HostVerdict verdict = judge(rules_, address, event_.port);
-    const bool denied = !verdict.allowed && verdict.grant.empty();
+    const bool denied = verdict.denied;
     const std::string reason = denied ? "denied" : options_.why_forbidden(address);
     // A rule that names the address itself is somebody's express wish.
     if (reason.empty() || (!denied && opens_forbidden(rules_, address, event_.port))) continue;
     // One bad address refuses the name: who answers with both hopes that we try the wrong one.
     event_.allowed = false;
     event_.rule = denied ? verdict.rule : "address guard";
-    event_.grant.clear();
-    // Nobody is told how to open the door to a machine's own credentials.
-    if (!reason.contains("metadata") && !reason.contains("credentials"))
-      event_.grant = denied ? "" : grant_for(address, event_.port);
+    event_.grant = denied ? "" : grant_for(address, event_.port);
     event_.problem = address + " is " + reason;
     return done(Reached::refused);
   }

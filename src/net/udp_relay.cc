@@ -170,10 +170,7 @@ UdpRelay::Flows::iterator UdpRelay::open(const Listener& listener, Key key) {
   event.allowed = verdict.allowed;
   event.rule = verdict.rule;
   event.grant = verdict.grant;
-  if (!event.allowed) {
-    event.address.clear();
-    event.problem = "no rule allows datagrams to it";
-  }
+  if (!event.allowed) event.address.clear();
   Flow flow{.event = std::move(event)};
   sockaddr_storage server{};
   const socklen_t size = fill_socket_address(server, key.destination, listener.port);
@@ -184,7 +181,7 @@ UdpRelay::Flows::iterator UdpRelay::open(const Listener& listener, Key key) {
         ::connect(flow.socket.get(), reinterpret_cast<const sockaddr*>(&server), size) < 0)
       flow.event.problem = errno_text(errno);
   }
-  if (!flow.event.problem.empty()) {
+  if (!flow.event.allowed || !flow.event.problem.empty()) {
     refuse(std::move(flow.event));
     return flows_.end();
   }

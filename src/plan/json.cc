@@ -71,6 +71,7 @@ struct Fields {
   }
   Json operator()(const RefuseNeighbours& refuse) const {
     return {{"action", "refuse_neighbours"},
+            {"networks", refuse.networks},
             {"allowed", to_json(refuse.allowed)},
             {"denied", to_json(refuse.denied)}};
   }

@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "plan/compile.h"
+#include "policy/host_cover.h"
 #include "policy/policy.h"
 
 namespace coop::plan {
@@ -27,14 +28,6 @@ constexpr const char* kNsswitchFile =
     "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n";
 // The address is the sandbox's own: an answer comes at once or never.
 constexpr const char* kResolvFile = "nameserver 198.18.0.1\noptions timeout:5 attempts:2\n";
-
-bool is_address(std::string_view pattern) {
-  const std::string_view first = pattern.substr(0, pattern.find('/'));
-  return pattern.starts_with('[') || std::ranges::count(first, ':') > 1 ||
-         (!first.empty() && std::ranges::all_of(first.substr(0, first.find(':')), [](char c) {
-           return (c >= '0' && c <= '9') || c == '.';
-         }));
-}
 
 std::string mode_flag(const Policy& policy) {
   return "--network " + std::string(to_text(policy.network));
@@ -139,7 +132,8 @@ class Planner {
       network.subnet = link_for(policy_.session).host;
     }
     add(OwnAddresses{own_, false}, origin_, "where names are asked for");
-    add(RefuseNeighbours{policy_.allow_net, policy_.deny_net, host_.ipv6}, origin_,
+    network.neighbours = host_.networks;
+    add(RefuseNeighbours{host_.networks, policy_.allow_net, policy_.deny_net, host_.ipv6}, origin_,
         "an open network is the internet, not the machines nearby");
     listen(Listener::Purpose::names, kDnsPort);
     listen(Listener::Purpose::name_streams, kDnsPort);
@@ -207,7 +201,7 @@ void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostF
 
 Result<void> check_open(const Policy& policy) {
   for (const HostRule& rule : policy.deny_net)
-    if (!is_address(rule.pattern))
+    if (!policy::names_addresses(rule.pattern))
       return unsupported(rule.origin,
                          "\"" + printable(rule.pattern) + "\" is a name, and " + mode_flag(policy) +
                              " cannot keep a name out",
@@ -235,7 +229,7 @@ void add_network(Plan& plan, const Policy& policy, const HostFacts& host) {
   Planner(plan, policy, host).run();
   if (policy.network != NetworkMode::full && policy.network != NetworkMode::veth) return;
   for (const HostRule& rule : policy.allow_net)
-    if (!is_address(rule.pattern))
+    if (!policy::names_addresses(rule.pattern))
       plan.notes.push_back(rule.origin + " " + printable(rule.pattern) +
                            ": a name opens nothing in " + mode_flag(policy) +
                            ", where only private addresses need a grant");
@@ -296,11 +290,18 @@ void add_proxy_variables(std::map<std::string, std::string>& environment, const 
   const std::string proxy = "http://" + std::string(kOwn4) + ":" + std::to_string(kProxyPort);
   // ALL_PROXY too as HTTP: a socks5h:// there stops programs that speak no SOCKS, and those that do can
   // use the same port.
-  for (const char* name :
-       {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"})
-    environment.try_emplace(name, proxy);
-  for (const char* name : {"NO_PROXY", "no_proxy"})
-    environment.try_emplace(name, "localhost,127.0.0.1,::1");
+  const auto set = [&](const char* upper, const char* lower, const std::string& value) {
+    // One's own value in either spelling is meant for both: programs differ in which they read.
+    auto mine = environment.find(upper);
+    if (mine == environment.end()) mine = environment.find(lower);
+    const std::string chosen = mine == environment.end() ? value : mine->second;
+    environment.try_emplace(upper, chosen);
+    environment.try_emplace(lower, chosen);
+  };
+  set("HTTP_PROXY", "http_proxy", proxy);
+  set("HTTPS_PROXY", "https_proxy", proxy);
+  set("ALL_PROXY", "all_proxy", proxy);
+  set("NO_PROXY", "no_proxy", "localhost,127.0.0.1,::1");
 }
 
 Result<void> add_socket_grants(std::vector<Entry>& entries, const Policy& policy,
@@ -313,14 +314,19 @@ Result<void> add_socket_grants(std::vector<Entry>& entries, const Policy& policy
     if (fact.target_kind != PathKind::socket)
       return invalid(rule.origin, "\"" + printable(rule.path) + "\" is not a socket",
                      "files and directories are shown with --ro and --rw");
-    entries.push_back(Entry{.kind = Entry::Kind::bind,
-                            .target = rule.path,
-                            .source = fact.canonical,
-                            .shape = PathKind::file,
-                            .flags = {.access = Access::read_write, .exec = false},
-                            .order = 6,
-                            .origin = rule.origin,
-                            .why = "a socket of the host that was asked for"});
+    // Under its own name, and wherever else it is seen: the workspace has another place in the minimal view.
+    std::vector<Path> places = places_of(fact.canonical, entries, policy.view);
+    const Path& name = fact.kind == PathKind::symlink ? fact.canonical : rule.path;
+    if (std::ranges::find(places, name) == places.end()) places.push_back(name);
+    for (Path& place : places)
+      entries.push_back(Entry{.kind = Entry::Kind::bind,
+                              .target = std::move(place),
+                              .source = fact.canonical,
+                              .shape = PathKind::file,
+                              .flags = {.access = Access::read_write, .exec = false},
+                              .order = 6,
+                              .origin = rule.origin,
+                              .why = "a socket of the host that was asked for"});
   }
   return {};
 }

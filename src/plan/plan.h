@@ -57,9 +57,10 @@ struct RedirectTraffic {
   std::vector<DatagramRule> datagrams{};
   bool operator==(const RedirectTraffic&) const = default;
 };
-// Private, local and metadata addresses are refused, but for what is listed.
+// Private, local and metadata addresses, and all networks that this machine is in, are refused, but for what is listed.
 struct RefuseNeighbours {
-  std::vector<HostRule> allowed;  // addresses and networks only
+  std::vector<std::string> networks;  // this machine's
+  std::vector<HostRule> allowed;      // addresses and networks only
   std::vector<HostRule> denied;
   bool ipv6 = true;
   bool operator==(const RefuseNeighbours&) const = default;
@@ -265,9 +266,10 @@ struct NetworkPlan {
   std::vector<PublishedPort> publish{};
   std::vector<Listener> listeners{};  // in the order in which they are passed
   NetworkProvider provider = NetworkProvider::none;
-  Path program{};        // pasta or slirp4netns
-  std::string link{};    // veth: its name on the host,
-  std::string subnet{};  // and the host's address on it
+  Path program{};                         // pasta or slirp4netns
+  std::string link{};                     // veth: its name on the host,
+  std::vector<std::string> neighbours{};  // networks that this machine is in
+  std::string subnet{};                   // and the host's address on it
   bool ipv6 = true;
 
   // Whether anything is to be done at all.

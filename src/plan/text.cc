@@ -53,6 +53,7 @@ struct Sentence {
   }
   std::string operator()(const RefuseNeighbours& refuse) const {
     std::string text = "refuse private, local and metadata addresses";
+    for (const std::string& network : refuse.networks) text += " and " + network;
     for (const HostRule& rule : refuse.allowed) text += ", but for " + printable(rule.pattern);
     for (const HostRule& rule : refuse.denied) text += ", and " + printable(rule.pattern);
     return text;

@@ -7,6 +7,7 @@
 
 #include "policy/builtin.h"
 #include "policy/check_list.h"
+#include "policy/host_cover.h"
 #include "policy/merge.h"
 #include "policy/quoted.h"
 
@@ -52,6 +53,16 @@ void check_allow_list(const Config& config, const Section& section, Findings& fi
       finding_at(Severity::warning, "sandbox_network", section.settings->at(Key::network).origin,
                  section.whose + ": network \"allowlist\" with nothing allowed denies everything",
                  "list the hosts that may be reached, or say network = \"none\""));
+}
+
+// An open network keeps no name out.
+void check_open_network(const Section& section, Findings& findings) {
+  for (const Item& item : items_of(*section.settings, Key::network_deny))
+    if (!names_addresses(item.text))
+      findings.push_back(finding_at(Severity::error, "sandbox_network", item.origin,
+                                    section.whose + ": " + quoted(item.text) +
+                                        " is a name, and an open network cannot keep a name out",
+                                    "deny its addresses, or say network = \"allowlist\""));
 }
 
 // A socket counts where it is listed; the word may stand in [sandbox] too.
@@ -118,6 +129,7 @@ void check_network(const Config& config, Findings& findings) {
     const std::string_view network = word_of(*section.settings, Key::network);
     if (network == "host") check_host_network(config, section, findings);
     if (network == "allowlist") check_allow_list(config, section, findings);
+    if (network == "full" || network == "veth") check_open_network(section, findings);
     check_control_sockets(config, section, findings);
   }
 }

@@ -134,6 +134,8 @@ bool host_covers(std::string_view cover_text, std::string_view item_text, Portle
          share_prefix(*cover.network, *item.network, cover.network->length);
 }
 
+bool names_addresses(std::string_view text) { return parse(text).network.has_value(); }
+
 bool is_public_host(std::string_view text) {
   const Host host = parse(text);
   if (!host.network) return true;

@@ -13,6 +13,9 @@ enum class Portless : std::uint8_t { usual, every };
 // Whether everything that `item` names is named by `cover` too. What cannot be read covers itself only.
 bool host_covers(std::string_view cover, std::string_view item, Portless portless);
 
+// An address or a network, with or without a port; else it is a name.
+bool names_addresses(std::string_view host);
+
 // Names, and addresses of the internet. Not those of machines nearby (private, loopback, link-local with
 // its metadata services, multicast …), which an open network does not reach unless they are listed.
 bool is_public_host(std::string_view host);

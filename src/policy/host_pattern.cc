@@ -96,7 +96,8 @@ bool is_numeric(std::string_view label) {
 
 Result<void> check_name(std::string_view text, std::string_view name) {
   if (name.starts_with("*.")) name.remove_prefix(2);
-  if (name == "*") return bad(text, "is every host", "for that, write network = \"full\"");
+  if (name == "*")
+    return bad(text, "is every host", "all hosts are network = \"full\", and none are \"none\"");
   if (name.find('*') != std::string_view::npos)
     return bad(text, "has a \"*\" elsewhere than in \"*.\" at its front");
   if (name.empty() || name.size() > 253) return bad(text, "is not a host name");
@@ -124,23 +125,6 @@ Result<void> check_bracketed(std::string_view text) {
   return {};
 }
 
-Result<void> check_lowered(std::string_view text) {
-  if (text.starts_with('[')) return check_bracketed(text);
-  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos)
-    return check_network(text, slash);
-  Address address;
-  const std::size_t colon = text.find(':');
-  if (colon != text.rfind(':')) {
-    if (parse_address(text, AF_INET6, address)) return {};
-    return bad(text, "is not an IPv6 address", "with a port, write [ADDRESS]:PORT");
-  }
-  const std::string_view host = text.substr(0, colon);
-  if (colon != std::string_view::npos && !is_port(text.substr(colon + 1)))
-    return bad(text, "needs a port from 1 to 65535 after the colon");
-  if (parse_address(host, AF_INET, address)) return {};
-  return check_name(text, host);
-}
-
 constexpr std::string_view kUdpHint =
     "write ADDRESS:PORT or NETWORK:PORT, like 10.0.0.0/8:5000 or [fd00::/8]:5000";
 
@@ -157,6 +141,27 @@ Result<void> check_udp_lowered(std::string_view text) {
     return bad(text, "is not for an IP address or a network of them", kUdpHint);
   if (front.size() == host.size()) return {};
   return check_network(host, front.size());
+}
+
+Result<void> check_lowered(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  // A network with a port: the same form for connections as for datagrams.
+  const bool with_port = slash != std::string_view::npos &&
+                         (text.starts_with('[') || text.find(':', slash) != std::string_view::npos);
+  if (with_port) return check_udp_lowered(text);
+  if (text.starts_with('[')) return check_bracketed(text);
+  if (slash != std::string_view::npos) return check_network(text, slash);
+  Address address;
+  const std::size_t colon = text.find(':');
+  if (colon != text.rfind(':')) {
+    if (parse_address(text, AF_INET6, address)) return {};
+    return bad(text, "is not an IPv6 address", "with a port, write [ADDRESS]:PORT");
+  }
+  const std::string_view host = text.substr(0, colon);
+  if (colon != std::string_view::npos && !is_port(text.substr(colon + 1)))
+    return bad(text, "needs a port from 1 to 65535 after the colon");
+  if (parse_address(host, AF_INET, address)) return {};
+  return check_name(text, host);
 }
 
 // In lower case, when it has nothing that no pattern has.

@@ -42,7 +42,10 @@ std::optional<net::Prefix> prefix_of(std::string_view text) {
   if (!bytes) return std::nullopt;
   net::Prefix prefix{.address = *bytes, .bits = static_cast<unsigned>(bytes->size() * 8)};
   if (slash != std::string_view::npos)
-    std::from_chars(text.data() + slash + 1, text.data() + text.size(), prefix.bits);
+    if (const auto read =
+            std::from_chars(text.data() + slash + 1, text.data() + text.size(), prefix.bits);
+        read.ptr != text.data() + text.size())
+      return std::nullopt;  // there is a port behind it
   return prefix;
 }
 
@@ -79,27 +82,38 @@ struct Chain {
   net::Ruleset& rules;
   std::string name;
   std::string in;  // the interface; empty: any
+  std::vector<net::Prefix> refused{};
 };
 
 net::Match match(const Chain& chain, const net::Prefix& destination) {
   return {.destination = destination, .in = chain.in};
 }
 
-// The rest of the internet needs no grant, and what is wider than a forbidden network does not name it.
-bool lies_in_forbidden(const net::Prefix& prefix) {
-  return std::ranges::any_of(
-      net::forbidden_networks(family_of(prefix.address)), [&](const auto& network) {
-        const auto& [first, bits] = network;
-        if (prefix.bits < bits) return false;
-        const std::string start = bytes_of(first);
-        for (unsigned bit = 0; bit < bits; ++bit)
-          if (((prefix.address[bit / 8] ^ start[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
-        return true;
-      });
+bool lies_in(const net::Prefix& prefix, const net::Prefix& outer) {
+  if (prefix.bits < outer.bits || prefix.address.size() != outer.address.size()) return false;
+  for (unsigned bit = 0; bit < outer.bits; ++bit)
+    if (((prefix.address[bit / 8] ^ outer.address[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
+  return true;
+}
+
+// Of one family: what nobody should reach.
+std::vector<net::Prefix> refused_prefixes(int family, const std::vector<std::string>& networks) {
+  std::vector<net::Prefix> prefixes;
+  for (const auto& [network, bits] : net::forbidden_networks(family))
+    prefixes.push_back({bytes_of(network), bits});
+  for (const std::string& network : networks)
+    if (const std::optional<net::Prefix> prefix = prefix_of(network);
+        prefix && prefix->bits > 0 && family_of(prefix->address) == family)
+      prefixes.push_back(*prefix);
+  return prefixes;
 }
 
 void allow(const Chain& chain, const Place& place) {
-  if (!lies_in_forbidden(place.prefix)) return;
+  // The rest of the internet needs no grant, and what is wider than a refused network does not name it.
+  if (std::ranges::none_of(chain.refused, [&](const net::Prefix& refused) {
+        return lies_in(place.prefix, refused);
+      }))
+    return;
   const auto accept = [&](std::uint8_t protocol, std::uint16_t port) {
     net::Match wanted = match(chain, place.prefix);
     wanted.protocol = protocol;
@@ -176,13 +190,11 @@ std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
 }
 
 void add_neighbour_rules(net::Ruleset& rules, int family, const std::string& chain,
-                         const std::string& in, const std::vector<HostRule>& allowed,
-                         const std::vector<HostRule>& denied) {
-  const Chain place{rules, chain, in};
-  for_family(denied, family, place, deny);
-  for_family(allowed, family, place, allow);
-  for (const auto& [network, bits] : net::forbidden_networks(family))
-    rules.reject(chain, match(place, net::Prefix{bytes_of(network), bits}));
+                         const std::string& in, const Neighbours& neighbours) {
+  const Chain place{rules, chain, in, refused_prefixes(family, neighbours.networks)};
+  for_family(neighbours.denied, family, place, deny);
+  for_family(neighbours.allowed, family, place, allow);
+  for (const net::Prefix& prefix : place.refused) rules.reject(chain, match(place, prefix));
 }
 
 std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse) {
@@ -193,7 +205,8 @@ std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse) {
     rules.add_chain("output", {"filter", NF_INET_LOCAL_OUT, 0});
     rules.accept("output", {.out = "lo"});
     if (family == AF_INET6) accept_neighbour_discovery(rules);
-    add_neighbour_rules(rules, family, "output", "", refuse.allowed, refuse.denied);
+    add_neighbour_rules(rules, family, "output", "",
+                        {refuse.networks, refuse.allowed, refuse.denied});
     all.push_back(messages(NETLINK_NETFILTER, rules.finish()));
   }
   return all;

@@ -23,9 +23,13 @@ std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse);
 std::vector<NetlinkMessages> messages_for(const ConfigureLink& link);
 
 // Private, local and metadata addresses are refused in `chain`, to what came by the interface `in` (empty: any).
+struct Neighbours {
+  const std::vector<std::string>& networks;  // this machine's
+  const std::vector<HostRule>& allowed;
+  const std::vector<HostRule>& denied;
+};
 void add_neighbour_rules(net::Ruleset& rules, int family, const std::string& chain,
-                         const std::string& in, const std::vector<HostRule>& allowed,
-                         const std::vector<HostRule>& denied);
+                         const std::string& in, const Neighbours& neighbours);
 
 struct SocketAddress {
   sockaddr_storage storage{};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/addresses.h"
+#include "net/host_rules.h"
 #include "run/network_worker.h"
 #include "run/signals_blocked.h"
 
@@ -16,7 +17,7 @@ namespace coop::run {
 
 namespace {
 
-constexpr std::size_t kMostDenials = 200;
+constexpr std::ptrdiff_t kMostDenials = 100;  // of each kind
 
 Result<UniqueFd> open_published(const PublishedPort& port) {
   const std::string place = port.address + ":" + std::to_string(port.host);
@@ -38,14 +39,21 @@ Result<UniqueFd> open_published(const PublishedPort& port) {
 }
 
 std::string what(const NetworkEvent& event) {
-  const bool address = event.host.contains(':');
-  const std::string host = address ? "[" + event.host + "]" : event.host;
-  const std::string place = host + ":" + std::to_string(event.port);
+  if (event.host.empty()) return "a request to the proxy";
+  const std::string place = net::with_port(event.host, event.port);
   switch (event.kind) {
     case NetworkEvent::Kind::lookup: return "looking up " + event.host;
     case NetworkEvent::Kind::datagrams: return "datagrams to " + place;
     default: return "connecting to " + place;
   }
+}
+
+// What a person does about a port that cannot be had.
+Error with_hint(Error error) {
+  if (error.errno_value == EADDRINUSE)
+    error.hint = "another program listens there: choose another port of the host";
+  if (error.errno_value == EACCES) error.hint = "ports under 1024 are root's: choose a higher one";
+  return error;
 }
 
 }  // namespace
@@ -60,7 +68,9 @@ Result<std::unique_ptr<Network>> Network::make(const NetworkPlan& plan) {
   if (!network->news_.valid()) return system_error("eventfd");
   shared.news = network->news_.get();
   for (const PublishedPort& port : plan.publish) {
-    UniqueFd listener = TRY(with_context(port.origin, open_published(port)));
+    Result<UniqueFd> opened = open_published(port);
+    if (!opened) opened = std::unexpected(with_hint(std::move(opened).error()));
+    UniqueFd listener = TRY(with_context(port.origin, std::move(opened)));
     network->published_.push_back(std::move(listener));
   }
   network->stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -131,16 +141,21 @@ std::optional<Error> Network::problem() const {
 }
 
 std::vector<Denial> denials_of(const std::vector<NetworkEvent>& events) {
-  std::vector<Denial> denials;
-  std::size_t lookups = 0;
+  std::vector<Denial> lookups;
+  std::vector<Denial> others;
   for (const NetworkEvent& event : events) {
-    if (event.allowed || denials.size() >= kMostDenials) continue;
-    if (event.kind == NetworkEvent::Kind::lookup && ++lookups > kMostDenials / 2) continue;
+    if (event.allowed) continue;
     Denial denial{what(event), event.rule, event.grant};
     if (!event.problem.empty()) denial.rule += ": " + event.problem;
-    if (std::ranges::find(denials, denial) == denials.end()) denials.push_back(std::move(denial));
+    std::vector<Denial>& list = event.kind == NetworkEvent::Kind::lookup ? lookups : others;
+    if (std::ranges::find(list, denial) == list.end()) list.push_back(std::move(denial));
   }
-  return denials;
+  // Of too many, the first and the last: a flood hides neither.
+  for (std::vector<Denial>* list : {&lookups, &others})
+    if (std::ssize(*list) > kMostDenials)
+      list->erase(list->begin() + kMostDenials / 2, list->end() - kMostDenials / 2);
+  lookups.insert(lookups.end(), others.begin(), others.end());
+  return lookups;
 }
 
 }  // namespace coop::run

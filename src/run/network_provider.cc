@@ -74,6 +74,8 @@ class Program final : public Provider {
     return {};
   }
 
+  int ended() const override { return keeper_.pidfd(); }
+
  private:
   UniqueFd output_;
   Keeper keeper_;

@@ -16,6 +16,9 @@ class Provider {
   Provider& operator=(const Provider&) = delete;
   virtual ~Provider() = default;
 
+  // Readable when what connects the network has ended; -1 when that cannot be.
+  virtual int ended() const { return -1; }
+
   // Returns when the network of process `pid` is connected, or cannot be. Gives up when `stop` becomes readable.
   static Result<std::unique_ptr<Provider>> start(const NetworkPlan& plan, int pid, int stop);
 };

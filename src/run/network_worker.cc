@@ -189,6 +189,12 @@ class First {
   Result<void> connect() {
     if (shared_->plan.provider == NetworkProvider::none) return {};
     provider_ = TRY(Provider::start(shared_->plan, shared_->pid, descriptors_.stop));
+    if (const int ended = provider_->ended(); ended >= 0)
+      TRY(loop_->watch(ended, EPOLLIN, [this, ended](std::uint32_t) {
+        loop_->forget(ended);
+        shared_->fail(Error{.kind = Error::Kind::system,
+                            .operation = "what connects the network ended while the command ran"});
+      }));
     const child::NetworkWord word = child::NetworkWord::ready;
     return send_message(descriptors_.socket, &word, sizeof word);
   }
@@ -240,7 +246,8 @@ class First {
   }
 
   net::HostVerdict judge_datagram(const std::string& address, std::uint16_t port) const {
-    const net::HostVerdict verdict = net::judge(datagram_rules_, address, port);
+    net::HostVerdict verdict = net::judge(datagram_rules_, address, port);
+    if (!verdict.grant.empty()) verdict.grant = "--allow-udp " + net::with_port(address, port);
     if (!verdict.allowed || net::why_forbidden(address).empty() ||
         net::opens_forbidden(datagram_rules_, address, port))
       return verdict;

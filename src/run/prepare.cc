@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "host/glob.h"
+#include "host/interfaces.h"
 #include "host/probe.h"
 #include "host/tools.h"
 #include "host/workspace.h"
@@ -150,6 +151,8 @@ Result<Draft> begin_prepare(Policy policy) {
   HostFacts host = TRY(host::probe(host::Depth::quick));
   TRY(complete(policy, host));
   if (policy.network == NetworkMode::full) host::find_network_tools(host);
+  if (policy.network == NetworkMode::full || policy.network == NetworkMode::veth)
+    host::inspect_networks(host);
   return Draft{std::move(policy), std::move(host)};
 }
 

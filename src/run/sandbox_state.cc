@@ -308,7 +308,7 @@ Result<ExecOutput> conclude(Sandbox::State& state, Ending ending) {
   output.network = state.network->take_events();
   if (const std::size_t more = state.network->left_out(); more > 0)
     output.notes.push_back("network: " + std::to_string(more) +
-                           " more decisions are not listed; -v logs all of them");
+                           " more decisions are not listed; -v logs them as they are made");
   for (Denial& denial : denials_of(output.network)) output.denials.push_back(std::move(denial));
   if (const std::optional<Error> problem = state.network->problem())
     output.notes.push_back("network: " + to_text(*problem));

@@ -87,7 +87,7 @@ Result<void> make_rules(net::NetlinkSocket& socket, const NetworkPlan& plan,
   rules.accept("forward", {.in = name, .answer = true});
   rules.accept("forward", {.out = name, .answer = true});
   rules.drop("forward", {.out = name});
-  add_neighbour_rules(rules, AF_INET, "forward", name, plan.allow, plan.deny);
+  add_neighbour_rules(rules, AF_INET, "forward", name, {plan.neighbours, plan.allow, plan.deny});
   return socket.send(rules.finish(), "make the rules of the link");
 }
 

@@ -58,7 +58,7 @@ std::string canonical(const std::string& address) {
 // Denied is what a rule names; where every host must be listed, all that none does.
 Result<void> check_rules(const Url& url, const std::string& host, const FetchRules& rules) {
   const net::HostVerdict verdict = net::judge(rules.rules, host, url.port);
-  const bool by_a_rule = !verdict.allowed && verdict.grant.empty();
+  const bool by_a_rule = verdict.denied;
   if (verdict.allowed || (rules.hosts == FetchRules::Hosts::internet && !by_a_rule)) return {};
   const std::string place = host + " port " + std::to_string(url.port);
   return denied("fetch " + to_text(url),
@@ -92,7 +92,7 @@ Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& 
                                           (numeric.empty() ? ", which is " : " is ") + reason);
     // A name that is allowed does not lead to an address that is denied.
     const net::HostVerdict verdict = net::judge(rules.rules, known, url.port);
-    if (!verdict.allowed && verdict.grant.empty())
+    if (verdict.denied)
       return denied("fetch " + to_text(url), named + known + ", which is denied", verdict.rule);
     hop.addresses.push_back(std::move(known));
   }

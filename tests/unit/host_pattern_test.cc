@@ -81,7 +81,7 @@ TEST(HostPatternTest, EverythingElseIsRefused) {
            "10.0.0.0/33",
            "10.0.0.0/",
            "10.0.0.0/08",
-           "10.0.0.0/8:443",
+           "10.0.0.0/8:0",
            "10.0.0.1/8",
            "/8",
            "example.com/8",

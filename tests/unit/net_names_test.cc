@@ -99,7 +99,7 @@ TEST(HostRulesTest, TheVerdictNamesItsRule) {
   EXPECT_EQ(judge(rules(), "a.example.com", 443),
             (HostVerdict{.allowed = true, .rule = "policy.toml:3 *.example.com"}));
   EXPECT_EQ(judge(rules(), "bad.example.com", 443),
-            (HostVerdict{.rule = "policy.toml:5 bad.example.com"}));
+            (HostVerdict{.denied = true, .rule = "policy.toml:5 bad.example.com"}));
   EXPECT_EQ(judge(rules(), "a.example.com", 22),
             (HostVerdict{.rule = "no rule allows it", .grant = "--allow-net a.example.com:22"}));
   EXPECT_EQ(judge(rules(), "registry.example", 5000),
@@ -124,6 +124,14 @@ TEST(HostRulesTest, OnlyNamesThatLeadSomewhereAreResolved) {
   HostRules one_port = rules();
   one_port.denied = {{"a.example.com:22", "x"}};
   EXPECT_TRUE(may_resolve(one_port, "a.example.com"));
+}
+
+TEST(HostRulesTest, NoGrantIsSuggestedThatNobodyShouldGive) {
+  EXPECT_EQ(grant_for("example.com", 443), "--allow-net example.com");
+  EXPECT_EQ(grant_for("10.1.2.3", 81), "--allow-net 10.1.2.3:81");
+  EXPECT_EQ(grant_for("127.0.0.1", 5432), "--host-port 5432");
+  for (const char* address : {"169.254.169.254", "198.18.0.77", "64:ff9b::7f00:1"})
+    EXPECT_EQ(grant_for(address, 80), "") << address;
 }
 
 TEST(HostRulesTest, OnlyARuleThatNamesAForbiddenNetworkOpensIt) {

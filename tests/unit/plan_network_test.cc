@@ -90,8 +90,10 @@ TEST(PlanNetworkTest, TheStepsOfTheNetworkComeEarly) {
 TEST(PlanNetworkTest, OnesOwnVariablesWin) {
   Policy policy = in_mode(NetworkMode::allowlist);
   policy.set_environment["HTTPS_PROXY"] = "http://elsewhere:1";
-  EXPECT_EQ(must_compile(policy, anns_machine()).environment.at("HTTPS_PROXY"),
-            "http://elsewhere:1");
+  const Plan plan = must_compile(policy, anns_machine());
+  for (const char* name : {"HTTPS_PROXY", "https_proxy"})
+    EXPECT_EQ(plan.environment.at(name), "http://elsewhere:1") << name;
+  EXPECT_EQ(plan.environment.at("http_proxy"), "http://198.18.0.1:1080");
 }
 
 TEST(PlanNetworkTest, APortOfTheHostListensOnBothLoopbacks) {
@@ -122,9 +124,11 @@ TEST(PlanNetworkTest, AnOpenNetworkRefusesNeighboursAndWaitsForItsProvider) {
   const Plan second = must_compile(policy, host);
   EXPECT_EQ(second.network.provider, NetworkProvider::slirp4netns);
   host.pasta = {.available = true, .reason = "/usr/bin/pasta"};
+  host.networks = {"9.9.9.0/24"};
   const Plan plan = must_compile(policy, host);
   EXPECT_EQ(plan.network.program, "/usr/bin/pasta");
-  EXPECT_EQ(steps_of<RefuseNeighbours>(plan).size(), 1U);
+  EXPECT_EQ(steps_of<RefuseNeighbours>(plan),
+            (std::vector<RefuseNeighbours>{{{"9.9.9.0/24"}, {}, {}}}));
   EXPECT_EQ(steps_of<JoinNetwork>(plan), (std::vector<JoinNetwork>{{NetworkProvider::pasta}}));
 }
 
@@ -180,6 +184,21 @@ TEST(PlanNetworkTest, InTheHostsViewTheFilesOfNamesAreCovered) {
   EXPECT_EQ(steps_of<CoverFile>(plan).size(), 2U);
   EXPECT_THAT(contents_of(plan, "/run/systemd/resolve/stub-resolv.conf"),
               testing::StartsWith("nameserver"));
+}
+
+// In the minimal view the workspace is elsewhere: a socket in it is seen under both names.
+TEST(PlanNetworkTest, ASocketInTheWorkspaceIsThereToo) {
+  HostFacts host = anns_machine();
+  const Path path = std::string(kProject) + "/live.sock";
+  add_path(host, path, PathKind::socket);
+  host.sockets = {path};
+  Policy policy = policy_for(View::minimal);
+  policy.sockets = {{path, "--socket"}};
+  const Plan plan = must_compile(policy, host);
+  EXPECT_TRUE(steps_of<HideMount>(plan).empty());
+  const std::vector<BindMount> binds = steps_of<BindMount>(plan);
+  EXPECT_TRUE(std::ranges::any_of(
+      binds, [](const BindMount& bind) { return bind.target == "/work/live.sock"; }));
 }
 
 TEST(PlanNetworkTest, ASocketMustBeOne) {

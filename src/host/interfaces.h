@@ -1,0 +1,11 @@
+// Which networks this machine is in.
+#pragma once
+
+#include "host/facts.h"
+
+namespace coop::host {
+
+// Fills networks: those of all addresses of all interfaces, each once.
+void inspect_networks(HostFacts& facts);
+
+}  // namespace coop::host
