@@ -71,6 +71,7 @@ bool opens_forbidden(const HostRules& rules, std::string_view address, std::uint
   return std::ranges::any_of(rules.allowed, [&](const HostRule& rule) {
     if (!policy::host_covers(rule.pattern, item, policy::Portless::usual)) return false;
     const std::string network = network_of(rule.pattern);
+    if (policy::host_covers(address, network, policy::Portless::every)) return true;  // it alone
     for (const int family : {AF_INET, AF_INET6})
       for (const auto& [first, bits] : forbidden_networks(family))
         if (policy::host_covers(first + "/" + std::to_string(bits), network,

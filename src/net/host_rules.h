@@ -33,8 +33,8 @@ HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t p
 // "--allow-net example.com", or with the port where that is not a usual one.
 std::string grant_for(std::string_view host, std::uint16_t port);
 
-// Whether a rule opens this address although it is one that nobody should reach (net/addresses.h): by naming it, or a
-// network that lies in the forbidden one. "0.0.0.0/0" is the internet, not this machine.
+// Whether a rule opens this address although it is one that nobody should reach (net/addresses.h, net/own_address.h): by
+// naming it, or a network that lies in the forbidden one. "0.0.0.0/0" is the internet, not this machine.
 bool opens_forbidden(const HostRules& rules, std::string_view address, std::uint16_t port);
 
 // Whether any port of this name may be reached: what its DNS question is answered by.

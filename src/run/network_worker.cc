@@ -23,6 +23,7 @@
 #include "net/dns_forwarder.h"
 #include "net/dns_service.h"
 #include "net/event_loop.h"
+#include "net/own_address.h"
 #include "net/published_port.h"
 #include "net/resolver.h"
 #include "net/udp_relay.h"
@@ -113,7 +114,7 @@ class Connections {
       resolver_.look_up(name, std::move(found));
     };
     options.outbound.why_forbidden = [](const std::string& address) {
-      return net::why_forbidden(address);
+      return net::why_guarded(address);
     };
     options.record = [&shared](const NetworkEvent& event) { shared.record(event); };
     options.most_connections = most_connections();
@@ -248,10 +249,10 @@ class First {
   net::HostVerdict judge_datagram(const std::string& address, std::uint16_t port) const {
     net::HostVerdict verdict = net::judge(datagram_rules_, address, port);
     if (!verdict.grant.empty()) verdict.grant = "--allow-udp " + net::with_port(address, port);
-    if (!verdict.allowed || net::why_forbidden(address).empty() ||
-        net::opens_forbidden(datagram_rules_, address, port))
-      return verdict;
-    return {.rule = "address guard: it is " + net::why_forbidden(address)};
+    if (!verdict.allowed) return verdict;
+    const std::string reason = net::why_guarded(address);
+    if (reason.empty() || net::opens_forbidden(datagram_rules_, address, port)) return verdict;
+    return {.rule = "address guard: it is " + reason};
   }
 
   Result<void> publish() {

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "net/addresses.h"
+#include "net/own_address.h"
 #include "tools/urls.h"
 
 namespace coop::tools {
@@ -85,7 +86,7 @@ Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& 
   // One bad address refuses the name: who answers with both hopes that we try the wrong one.
   for (const std::string& address : found) {
     std::string known = canonical(address);
-    const std::string reason = known.empty() ? "not an address" : net::why_forbidden(known);
+    const std::string reason = known.empty() ? "not an address" : net::why_guarded(known);
     const std::string named = numeric.empty() ? url.host + " has the address " : "";
     if (!reason.empty() && (known.empty() || !is_wished(url, known, rules)))
       return invalid("address guard", named + printable(address) +

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import unittest
 
-from host import (Case, DIRECT, HOST, Listener, PROXIED, PROXY, PUBLIC, SECRET, WAYS, allow, main, run, run_python, start,
+from host import (Case, DIRECT, HOST, Listener, PROXIED, PROXY, PUBLIC, SECRET, WAYS, allow, main, run, run_json, run_python, start,
                   temporary_directory, until)
 
 
@@ -17,6 +17,13 @@ class Neighbours(Case):
                           f"{PROXY}:8181", "0.0.0.0:8181"):
                 for how in WAYS:
                     self.refused(run(how + f"'http://{place}/'", *allow("good.example")))
+            # By a name that leads here, or a network that happens to have this machine in it.
+            for place, rule in (("host.example", "host.example:8182"), (HOST, "45.33.32.0/24:8182"), (HOST, "0.0.0.0/0:8182")):
+                for how in WAYS:
+                    answer = run_json(how + f"'http://{place}:8182/'", *allow(rule))
+                    self.assertNotEqual(answer["exit_code"], 0)
+                    self.assertEqual([(denial["rule"], denial["grant"]) for denial in answer["denials"]],
+                                     [(f"address guard: {HOST} is an address of this machine", f"--allow-net {HOST}:8182")])
             self.assertEqual((here.count, outside.count), (0, 0))
             self.works(run(DIRECT + "http://127.0.0.1:8181/", "--host-port", "8181"), SECRET)  # control
             self.works(run(DIRECT + f"http://{HOST}:8182/", *allow(f"{HOST}:8182")), SECRET)

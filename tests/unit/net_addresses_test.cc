@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "net/own_address.h"
+
 namespace coop::net {
 namespace {
 
@@ -170,6 +172,15 @@ TEST(AddressGuardTest, LetsTheInternetThrough) {
                               "2a00:1450::1",
                               "3fff:1000::1"})
     EXPECT_EQ(why_forbidden(address), "") << address;
+}
+
+TEST(AddressesTest, AddressesOfThisMachineAreItsOwn) {
+  for (const char* address : {"127.0.0.1", "127.0.0.77", "::1"})
+    EXPECT_TRUE(is_own_address(address)) << address;
+  for (const char* address : {"8.8.8.8", "2606:4700:4700::1111", "", "localhost", "127.1"})
+    EXPECT_FALSE(is_own_address(address)) << address;
+  EXPECT_EQ(why_guarded("10.1.2.3"), "private");
+  EXPECT_EQ(why_guarded("8.8.8.8"), "");
 }
 
 }  // namespace

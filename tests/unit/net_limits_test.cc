@@ -60,6 +60,14 @@ std::chrono::nanoseconds processor_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+// Not under sanitizers: they need descriptors themselves to look at memory, and have another allocator.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define COOP_SANITIZED 1
+#endif
+#endif
+#ifndef COOP_SANITIZED
+
 TEST(LimitsTest, WithoutDescriptorsNothingSpinsAndTheNextIsServedLater) {
   Echo echo("hi");
   World world(echo.port());
@@ -115,10 +123,11 @@ TEST(LimitsTest, ConnectionsAtRestCostLittle) {
   while (inside.size() < kCount) one();
   const std::size_t each = (memory_in_use() - before) / (kCount - 1);
   RecordProperty("bytes_of_each", static_cast<int>(each));
-  if (each == 0) GTEST_SKIP() << "another allocator than libc's";
   EXPECT_LT(each, kMostBytes);
   EXPECT_GT(each, 100U);  // else it was not measured
 }
+
+#endif  // COOP_SANITIZED
 
 }  // namespace
 }  // namespace coop::net

@@ -150,6 +150,10 @@ TEST(HostRulesTest, OnlyARuleThatNamesAForbiddenNetworkOpensIt) {
     EXPECT_FALSE(opens(wide, "169.254.169.254", 80)) << wide;
   }
   EXPECT_FALSE(opens("::/0", "fd00::1", 80));
+  // An address of this machine is in no list of forbidden ones: it alone must be named.
+  EXPECT_TRUE(opens("8.8.8.8", "8.8.8.8", 80));
+  EXPECT_TRUE(opens("8.8.8.8/32:81", "8.8.8.8", 81));
+  EXPECT_FALSE(opens("8.8.8.0/24", "8.8.8.8", 80));
   EXPECT_FALSE(opens_forbidden({.allowed = {{"10.0.0.0/8", "a"}}, .denied = {{"10.1.0.0/16", "b"}}},
                                "10.1.2.3", 80));
 }

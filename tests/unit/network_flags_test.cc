@@ -187,11 +187,20 @@ TEST_F(NetworkProgramTest, ExplainKnowsTheFlags) {
                         "allow-list); to allow: --allow-net a.com:22"));
   EXPECT_THAT(explained({"--allow-net", "a.com", "--deny-net", "a.com", "a.com"}),
               HasSubstr("denied by network.deny \"a.com\" (--deny-net)"));
-  EXPECT_THAT(explained({"--network", "full", "10.0.0.1"}), HasSubstr("denied by network"));
+  EXPECT_THAT(explained({"--network", "full", "10.0.0.1"}),
+              HasSubstr("denied by address guard (it is private"));
   EXPECT_THAT(explained({"--network", "full", "--allow-net", "10.0.0.0/8", "10.0.0.1"}),
               HasSubstr("reachable by network.allow \"10.0.0.0/8\""));
   EXPECT_THAT(explained({"--network", "full", "1.1.1.1"}), HasSubstr("reachable by network"));
   EXPECT_THAT(explained({"a.com"}), HasSubstr("denied by network = \"none\" (built-in)"));
+  EXPECT_THAT(explained({"--allow-net", "a.com", "a.com."}), HasSubstr("reachable"));
+  // What is wider than the private networks names none of them.
+  EXPECT_THAT(explained({"--allow-net", "0.0.0.0/0", "10.9.9.9"}),
+              HasSubstr("denied by address guard (it is private"));
+  EXPECT_THAT(explained({"--allow-net", "localhost", "localhost:5432"}),
+              HasSubstr("the sandbox itself); to allow: --host-port 5432"));
+  EXPECT_THAT(explained({"--host-port", "5432", "localhost:5432"}),
+              HasSubstr("reachable by host_ports 5432 (--host-port)"));
 }
 
 }  // namespace

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/path.h"
 #include "cli/options_policy.h"
 #include "cli/policy/policy_command.h"
+#include "net/addresses.h"
+#include "net/host_rules.h"
+#include "net/own_address.h"
 #include "plan/explain.h"
 #include "policy/builtin.h"
 #include "policy/host_cover.h"
@@ -84,12 +89,69 @@ std::string origin_of_mode(const Request& request) {
                                                                 : "command line";
 }
 
-Answer explain_host(const Request& request, const std::string& host) {
+constexpr std::uint16_t kUsualPort = 443;
+
+struct Asked {
+  std::string host{};  // without brackets, port and the dot at its end
+  std::optional<std::uint16_t> port{};
+};
+
+Asked asked_for(std::string_view text) {
+  Asked asked{.host = std::string(text)};
+  const std::size_t colon = text.rfind(':');
+  const bool bracketed = text.starts_with('[');
+  const bool has_port = colon != std::string_view::npos &&
+                        (bracketed ? text[colon - 1] == ']' : text.find(':') == colon);
+  std::uint16_t port = 0;
+  const std::string_view digits = has_port ? text.substr(colon + 1) : std::string_view();
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (has_port && read.ec == std::errc() && read.ptr == digits.data() + digits.size()) {
+    asked.port = port;
+    asked.host = text.substr(0, colon);
+  }
+  if (bracketed && asked.host.ends_with(']'))
+    asked.host = asked.host.substr(1, asked.host.size() - 2);
+  if (asked.host.ends_with('.')) asked.host.pop_back();
+  return asked;
+}
+
+// Inside, localhost is the sandbox: it leads to the host only where a port says so.
+Answer explain_loopback(const Policy& policy, Answer answer, const Asked& asked) {
+  for (const HostPort& port : policy.host_ports)
+    if (asked.port == port.port) {
+      answer.verdict = "reachable";
+      answer.rule = "host_ports " + std::to_string(port.port) + " (" + port.origin + ")";
+      answer.reason = "it leads to the same port of the host";
+      return answer;
+    }
+  answer.reason = "inside, this is the sandbox itself";
+  answer.grant = "--host-port " + (asked.port ? std::to_string(*asked.port) : "PORT");
+  return answer;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" ||
+         (host.starts_with("127.") && net::address_bytes(host));
+}
+
+// Private, metadata and other such addresses are open only to a rule that names them.
+std::string guarded_reason(const Policy& policy, const Asked& asked) {
+  if (!net::address_bytes(asked.host)) return {};
+  const net::HostRules rules{.allowed = policy.allow_net, .denied = policy.deny_net};
+  if (net::opens_forbidden(rules, asked.host, asked.port.value_or(kUsualPort))) return {};
+  return net::why_guarded(asked.host);
+}
+
+Answer explain_host(const Request& request, const std::string& text) {
   const Policy& policy = request.policy;
+  const Asked asked = asked_for(text);
+  const std::string host = asked.port ? net::with_port(asked.host, *asked.port) : asked.host;
   Answer answer{.subject = host,
                 .verdict = "denied",
                 .rule = "network = \"" + std::string(to_text(policy.network)) + "\" (" +
                         origin_of_mode(request) + ")"};
+  if (policy.network != NetworkMode::host && is_loopback(asked.host))
+    return explain_loopback(policy, std::move(answer), asked);
   if (const HostRule* denied = covering(policy.deny_net, policy::Portless::every, host)) {
     answer.rule = rule_text("network.deny", *denied);
     return answer;
@@ -102,15 +164,21 @@ Answer explain_host(const Request& request, const std::string& host) {
   }
   const HostRule* allowed = covering(policy.allow_net, policy::Portless::usual, host);
   const bool open = policy.network != NetworkMode::allowlist;
-  if (policy.network == NetworkMode::host || (open && policy::is_public_host(host))) {
+  const std::string guarded = guarded_reason(policy, asked);
+  if (policy.network == NetworkMode::host) {
     answer.verdict = "reachable";
-    if (policy.network == NetworkMode::host) answer.reason = "the host's network is shared";
-  } else if (allowed != nullptr) {
+    answer.reason = "the host's network is shared";
+  } else if (!guarded.empty() && (open || allowed != nullptr)) {
+    answer.rule = "address guard";
+    answer.reason = "it is " + guarded + ", and no rule names it";
+    answer.grant = net::grant_for(asked.host, asked.port.value_or(kUsualPort));
+  } else if (allowed != nullptr && (!open || policy::names_addresses(allowed->pattern))) {
     answer.verdict = "reachable";
     answer.rule = rule_text("network.allow", *allowed);
+  } else if (open) {
+    answer.verdict = "reachable";
   } else {
-    answer.reason =
-        open ? "it is private or local, and not in the allow-list" : "it is not in the allow-list";
+    answer.reason = "it is not in the allow-list";
     answer.grant = "--allow-net " + host + ", or network.allow in your policy";
   }
   return answer;
