@@ -182,8 +182,8 @@ bool obey(Duty& duty) noexcept {
       if (reap(duty)) leave();
     }
     if (watched[1].revents != 0 && !obey(duty)) leave();
-    if ((watched[2].revents & POLLIN) != 0) serve_socket(state.network);
-    else if (watched[2].revents != 0) watched[2].fd = -1;  // nobody asks any more
+    // Once nobody asks any more, that is told again and again.
+    if (watched[2].revents != 0 && !serve_socket(state.network)) watched[2].fd = -1;
   }
 }
 

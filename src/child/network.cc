@@ -13,6 +13,7 @@ namespace {
 constexpr int kErrnoPermission = 1;   // EPERM
 constexpr int kErrnoBroken = 32;      // EPIPE
 constexpr int kErrnoInterrupted = 4;  // EINTR
+constexpr int kErrnoAgain = 11;       // EAGAIN
 
 // The first error among the answers, or 0 once every message was acknowledged.
 int read_answers(long socket, std::uint64_t expected) noexcept {
@@ -62,46 +63,52 @@ int listen(State& state, const Instruction& instruction) noexcept {
   if (type == SOCK_STREAM)
     if (const long result = raw::call(SYS_listen, socket.get(), kBacklog); result < 0)
       return error_of(result);
-  return send_socket(state.network, NetworkWord::listener, static_cast<int>(socket.get()))
-             ? 0
-             : kErrnoBroken;
+  const NetworkWord word = NetworkWord::listener;
+  const long sent = send_with_descriptor(state.network, &word, sizeof word,
+                                         static_cast<int>(socket.get()), MSG_NOSIGNAL);
+  return sent < 0 ? error_of(sent) : 0;
 }
 
-int join(State& state, const Instruction& instruction) noexcept {
+// A command must not run in a network that nobody serves: what it then meets looks like a network that is slow or broken.
+int join(State& state) noexcept {
   const NetworkWord word = NetworkWord::joined;
   const long sent =
       raw::call(SYS_sendto, state.network, &word, sizeof word, MSG_NOSIGNAL, nullptr, 0);
   if (sent < 0) return error_of(sent);
-  if (instruction.first == 0) return 0;
   NetworkWord answer{};
-  const long size =
-      raw::call(SYS_recvfrom, state.network, &answer, sizeof answer, 0, nullptr, nullptr);
+  long size = -kErrnoInterrupted;
+  while (size == -kErrnoInterrupted)
+    size = raw::call(SYS_recvfrom, state.network, &answer, sizeof answer, 0, nullptr, nullptr);
   return size == sizeof answer && answer == NetworkWord::ready ? 0 : kErrnoPermission;
 }
 
 }  // namespace
 
-bool send_socket(int network, NetworkWord word, int descriptor) noexcept {
-  return send_with_descriptor(network, &word, sizeof word, descriptor) >= 0;
-}
-
 // A socket belongs to the network it was made in, whoever connects it later. This one is for the supervisor, which has a
 // connection from outside and cannot enter our namespaces.
-void serve_socket(int network) noexcept {
+bool serve_socket(int network) noexcept {
   NetworkWord word{};
   const long size =
       raw::call(SYS_recvfrom, network, &word, sizeof word, MSG_DONTWAIT, nullptr, nullptr);
-  if (size != sizeof word || word != NetworkWord::socket) return;
+  if (size == -kErrnoInterrupted || size == -kErrnoAgain) return true;
+  if (size <= 0) return false;
+  if (size != sizeof word || word != NetworkWord::socket) return true;
   const ScopedFd socket(
       raw::call(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  send_socket(network, NetworkWord::socket, static_cast<int>(socket.get()));
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  const long sent =
+      send_with_descriptor(network, &word, sizeof word, static_cast<int>(socket.get()), flags);
+  // The kernel lets a user have only so many descriptors on their way, and the workload may have used them up. Each question
+  // is answered all the same.
+  if (sent < 0) send_with_descriptor(network, &word, sizeof word, -1, flags);
+  return true;
 }
 
 int apply_network(State& state, const Instruction& instruction) noexcept {
   switch (instruction.operation) {
     case Operation::netlink: return send_netlink(instruction);
     case Operation::listen: return listen(state, instruction);
-    default: return join(state, instruction);
+    default: return join(state);
   }
 }
 

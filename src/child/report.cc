@@ -10,7 +10,8 @@ void send_report(int control, const Report& report) noexcept {
   raw::call(SYS_sendto, control, &report, sizeof report, MSG_NOSIGNAL, nullptr, 0);
 }
 
-long send_with_descriptor(int socket, const void* data, std::size_t size, int fd) noexcept {
+long send_with_descriptor(int socket, const void* data, std::size_t size, int fd,
+                          int flags) noexcept {
   iovec part{const_cast<void*>(data), size};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
@@ -25,11 +26,11 @@ long send_with_descriptor(int socket, const void* data, std::size_t size, int fd
     header->cmsg_len = CMSG_LEN(sizeof(int));
     *reinterpret_cast<int*>(CMSG_DATA(header)) = fd;
   }
-  return raw::call(SYS_sendmsg, socket, &message, MSG_NOSIGNAL);
+  return raw::call(SYS_sendmsg, socket, &message, flags);
 }
 
 void send_descriptor(int control, const Report& report, int fd) noexcept {
-  send_with_descriptor(control, &report, sizeof report, fd);
+  send_with_descriptor(control, &report, sizeof report, fd, MSG_NOSIGNAL);
 }
 
 }  // namespace coop::child

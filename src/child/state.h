@@ -44,13 +44,12 @@ class ScopedFd {
 };
 
 // With a descriptor, unless it is negative.
-long send_with_descriptor(int socket, const void* data, std::size_t size, int fd) noexcept;
-// Passes a socket to the supervisor. False: it is gone.
-bool send_socket(int network, NetworkWord word, int descriptor) noexcept;
+long send_with_descriptor(int socket, const void* data, std::size_t size, int fd,
+                          int flags) noexcept;
 
-// Sockets for connections that come from outside.
 int apply_network(State& state, const Instruction& instruction) noexcept;
-void serve_socket(int network) noexcept;
+// Answers one question for a socket, for a connection that comes from outside. False: nobody will ask again.
+bool serve_socket(int network) noexcept;
 
 // Turns a raw result into what apply() returns: 0 or an errno.
 inline int error_of(long result) noexcept { return result < 0 ? static_cast<int>(-result) : 0; }

@@ -48,9 +48,9 @@ std::string network_of(const sockaddr* address, const sockaddr* mask) {
 
 }  // namespace
 
-void inspect_networks(HostFacts& facts) {
+Result<void> inspect_networks(HostFacts& facts) {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return;
+  if (::getifaddrs(&list) != 0) return system_error("getifaddrs");
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     if (entry->ifa_addr == nullptr) continue;
@@ -58,6 +58,7 @@ void inspect_networks(HostFacts& facts) {
     if (!network.empty() && std::ranges::find(facts.networks, network) == facts.networks.end())
       facts.networks.push_back(std::move(network));
   }
+  return {};
 }
 
 }  // namespace coop::host

@@ -12,6 +12,7 @@ using Kind = ClientHello::Kind;
 
 constexpr std::size_t kMostBytes = 20480;
 constexpr std::size_t kMostRecord = 16384;
+constexpr unsigned kAlert = 21;
 constexpr unsigned kHandshake = 22;
 constexpr unsigned kFirstRecord = 20;  // change cipher spec, alert, handshake, data, heartbeat
 constexpr unsigned kLastRecord = 24;
@@ -55,18 +56,32 @@ struct Handshake {
   std::string body{};
 };
 
+// What the first bytes of a record are. Servers differ in which versions they let through: crypto/tls of Go takes any below
+// 16.0 in the first record, and reads the name behind it.
+Kind kind_of_record(std::string_view bytes) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };
+  constexpr unsigned char kMajor = 3;
+  constexpr unsigned char kNoMajor = 16;
+  if (byte(0) < kFirstRecord || byte(0) > kLastRecord) return Kind::not_tls;
+  if (bytes.size() < 2) return Kind::need_more;
+  // A client begins with a hello and says nothing in the middle of it. Another record there, or first, is for a server
+  // that passes over it, so that we do not see the name behind it.
+  if (byte(1) == kMajor) return byte(0) == kHandshake ? Kind::named : Kind::malformed;
+  if (byte(1) >= kNoMajor || (byte(0) != kHandshake && byte(0) != kAlert)) return Kind::not_tls;
+  // Other protocols begin like this, too: with the length of a message, say. The rest tells.
+  if (bytes.size() < 6) return Kind::need_more;
+  const unsigned length = static_cast<unsigned>(byte(3)) << 8U | byte(4);
+  const bool hello = byte(0) == kHandshake && length <= kMostRecord && byte(5) == kClientHello;
+  const bool alert = byte(0) == kAlert && length == 2 && (byte(5) == 1 || byte(5) == 2);
+  return hello || alert || length == 0 ? Kind::malformed : Kind::not_tls;
+}
+
 Handshake gather(std::string_view bytes) {
   Handshake found;
   while (!bytes.empty()) {
-    const auto type = static_cast<unsigned char>(bytes[0]);
-    const bool handshake = type == kHandshake && (bytes.size() < 2 || bytes[1] == 3);
-    // A client begins with a hello and says nothing in the middle of it. Another record there, or first, is for a
-    // server that passes over it, so that we do not see the name behind it.
-    const bool record =
-        type >= kFirstRecord && type <= kLastRecord && bytes.size() > 1 && bytes[1] == 3;
-    if (!handshake && (record || !found.body.empty())) return {.kind = Kind::malformed};
-    if (!handshake && type >= kFirstRecord && type <= kLastRecord && bytes.size() < 2) break;
-    if (!handshake) return {.kind = Kind::not_tls};
+    const Kind record = kind_of_record(bytes);
+    if (record == Kind::need_more) break;
+    if (record != Kind::named) return {.kind = found.body.empty() ? record : Kind::malformed};
     if (bytes.size() < 5) break;
     const std::size_t length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[3]))
                                    << 8U |

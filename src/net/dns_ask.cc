@@ -1,8 +1,6 @@
 #include "net/dns_ask.h"
 
-#include <linux/if.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -11,8 +9,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/addresses.h"
 #include "net/dns_wire.h"
+#include "net/resolver_config.h"
 
 namespace coop::net {
 
@@ -23,28 +21,6 @@ using Kind = DnsReply::Kind;
 constexpr std::chrono::milliseconds kFirstWait{1000};
 constexpr std::chrono::milliseconds kLongest{10000};
 constexpr int kMostForged = 32;  // datagrams, before others have their turn
-
-// 0: there is none of that name.
-unsigned number_of_card(const std::string& name) {
-  ifreq request{};
-  if (name.size() >= sizeof request.ifr_name) return 0;
-  name.copy(request.ifr_name, name.size());
-  const UniqueFd any(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (::ioctl(any.get(), SIOCGIFINDEX, &request) < 0) return 0;
-  return static_cast<unsigned>(request.ifr_ifindex);
-}
-
-// An address, maybe of one network card only: "fe80::1%eth0".
-socklen_t fill_server(sockaddr_storage& storage, const std::string& server, std::uint16_t port) {
-  const std::size_t percent = server.find('%');
-  const std::optional<std::string> bytes = address_bytes(server.substr(0, percent));
-  if (!bytes) return 0;
-  const socklen_t size = fill_socket_address(storage, *bytes, port);
-  if (percent != std::string::npos && storage.ss_family == AF_INET6)
-    reinterpret_cast<sockaddr_in6&>(storage).sin6_scope_id =
-        number_of_card(server.substr(percent + 1));
-  return size;
-}
 
 }  // namespace
 
@@ -96,7 +72,7 @@ void DnsAsk::ask_next() {
 // A socket that is connected hears nobody but the server; the kernel chooses its port at random.
 Result<void> DnsAsk::open(int type) {
   sockaddr_storage server{};
-  const socklen_t size = fill_server(server, servers_.addresses[current_], servers_.port);
+  const socklen_t size = fill_server_address(server, servers_.addresses[current_], servers_.port);
   if (size == 0) return invalid("name server", servers_.addresses[current_]);
   socket_.reset(::socket(server.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket_.valid()) return system_error("socket");

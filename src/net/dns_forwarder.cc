@@ -3,11 +3,12 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
-#include "net/addresses.h"
+#include "net/resolver_config.h"
 
 namespace coop::net {
 
@@ -16,19 +17,17 @@ namespace {
 constexpr std::size_t kMostQuestions = 256;
 constexpr std::size_t kMostStreams = 64;
 constexpr std::chrono::seconds kAnswerTime{3};
+constexpr std::chrono::milliseconds kRest{100};  // after a connection that could not be accepted
 
 }  // namespace
 
-DnsForwarder::DnsForwarder(EventLoop& loop, std::vector<std::string> servers, std::uint16_t port)
+DnsForwarder::DnsForwarder(EventLoop& loop, Servers servers, std::uint16_t port)
     : loop_(loop), servers_(std::move(servers)), port_(port) {}
 
 DnsForwarder::~DnsForwarder() {
   for (const UniqueFd& socket : sockets_) loop_.forget(socket.get());
   while (!questions_.empty()) end(questions_.begin());
-  for (Stream& stream : streams_) {
-    stream.relay.reset();
-    if (stream.server.valid()) loop_.forget(stream.server.get());
-  }
+  while (!streams_.empty()) end_stream(streams_.begin());
 }
 
 Result<void> DnsForwarder::serve_udp(UniqueFd socket) {
@@ -47,8 +46,7 @@ Result<void> DnsForwarder::serve_tcp(UniqueFd listener) {
 
 UniqueFd DnsForwarder::connect_to(const std::string& server, int type) const {
   sockaddr_storage storage{};
-  const socklen_t size =
-      fill_socket_address(storage, address_bytes(server).value_or(std::string()), port_);
+  const socklen_t size = fill_server_address(storage, server, port_);
   if (size == 0) return {};
   UniqueFd socket(::socket(storage.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return {};
@@ -69,6 +67,7 @@ void DnsForwarder::datagram(int fd) {
   question->asked_on = fd;
   question->asker.assign(reinterpret_cast<const char*>(&asker), size);
   question->message.assign(buffer.data(), static_cast<std::size_t>(count));
+  question->servers = servers_last_first();
   ask_next(question);
 }
 
@@ -76,8 +75,9 @@ void DnsForwarder::ask_next(Place question) {
   loop_.cancel(question->deadline);
   if (question->server.valid()) loop_.forget(question->server.get());
   question->server.reset();
-  while (question->next < servers_.size()) {
-    question->server = connect_to(servers_[question->next++], SOCK_DGRAM);
+  while (!question->servers.empty()) {
+    question->server = connect_to(question->servers.back(), SOCK_DGRAM);
+    question->servers.pop_back();
     if (!question->server.valid()) continue;
     if (::send(question->server.get(), question->message.data(), question->message.size(),
                MSG_NOSIGNAL) < 0)
@@ -110,28 +110,51 @@ void DnsForwarder::end(Place question) {
 
 void DnsForwarder::accept(int fd) {
   UniqueFd client(::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!client.valid() || streams_.size() >= kMostStreams || servers_.empty()) return;
-  UniqueFd server = connect_to(servers_.front(), SOCK_STREAM);
-  if (!server.valid()) return;
-  const auto stream = streams_.insert(streams_.end(), Stream{});
+  if (!client.valid()) return loop_.rest(fd, kRest);
+  if (streams_.size() >= kMostStreams) return;
+  const StreamPlace stream = streams_.insert(streams_.end(), Stream{});
   stream->client = std::move(client);
-  stream->server = std::move(server);
-  const Result<void> watched =
-      loop_.watch(stream->server.get(), EPOLLOUT, [this, stream](std::uint32_t events) {
-        loop_.forget(stream->server.get());
-        if ((events & EPOLLERR) != 0) return end_stream(stream);
-        stream->relay = std::make_unique<Relay>(
-            loop_, pipes_, Relay::Sockets{std::move(stream->client), std::move(stream->server)}, "",
-            [this, stream](const Relayed&) { loop_.post([this, stream] { end_stream(stream); }); });
-        if (const Result<void> started = stream->relay->start(); !started) end_stream(stream);
-      });
-  if (!watched) end_stream(stream);
+  stream->servers = servers_last_first();
+  connect_next(stream);
 }
 
-void DnsForwarder::end_stream(std::list<Stream>::iterator stream) {
+void DnsForwarder::connect_next(StreamPlace stream) {
+  loop_.cancel(stream->deadline);
+  if (stream->server.valid()) loop_.forget(stream->server.get());
+  stream->server.reset();
+  while (!stream->server.valid() && !stream->servers.empty()) {
+    stream->server = connect_to(stream->servers.back(), SOCK_STREAM);
+    stream->servers.pop_back();
+  }
+  if (!stream->server.valid()) return end_stream(stream);
+  const Result<void> watched =
+      loop_.watch(stream->server.get(), EPOLLOUT, [this, stream](std::uint32_t events) {
+        (events & EPOLLERR) != 0 ? connect_next(stream) : relay(stream);
+      });
+  if (!watched) return end_stream(stream);
+  stream->deadline = loop_.after(kAnswerTime, [this, stream] { connect_next(stream); });
+}
+
+void DnsForwarder::relay(StreamPlace stream) {
+  loop_.cancel(stream->deadline);
+  loop_.forget(stream->server.get());
+  stream->relay = std::make_unique<Relay>(
+      loop_, pipes_, Relay::Sockets{std::move(stream->client), std::move(stream->server)}, "",
+      [this, stream](const Relayed&) { loop_.post([this, stream] { end_stream(stream); }); });
+  if (const Result<void> started = stream->relay->start(); !started) end_stream(stream);
+}
+
+void DnsForwarder::end_stream(StreamPlace stream) {
+  loop_.cancel(stream->deadline);
   stream->relay.reset();
   if (stream->server.valid()) loop_.forget(stream->server.get());
   streams_.erase(stream);
+}
+
+std::vector<std::string> DnsForwarder::servers_last_first() const {
+  std::vector<std::string> servers = servers_();
+  std::ranges::reverse(servers);
+  return servers;
 }
 
 }  // namespace coop::net

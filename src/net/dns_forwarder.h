@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -14,8 +15,9 @@ namespace coop::net {
 
 class DnsForwarder {
  public:
-  // `servers` as inet_ntop() writes them, the first that answers counts. The loop outlives it.
-  DnsForwarder(EventLoop& loop, std::vector<std::string> servers, std::uint16_t port = 53);
+  using Servers = std::function<std::vector<std::string>()>;  // as resolv.conf(5) has them
+  // The first server that answers counts. The loop outlives it.
+  DnsForwarder(EventLoop& loop, Servers servers, std::uint16_t port = 53);
   DnsForwarder(const DnsForwarder&) = delete;
   DnsForwarder& operator=(const DnsForwarder&) = delete;
   ~DnsForwarder();
@@ -29,25 +31,31 @@ class DnsForwarder {
     std::string asker{};  // a socket address
     std::string message{};
     UniqueFd server{};
-    std::size_t next = 0;
+    std::vector<std::string> servers{};  // that have not been asked yet, the next one last
     EventLoop::Timer deadline{};
   };
   struct Stream {
     UniqueFd client{};
     UniqueFd server{};
+    std::vector<std::string> servers{};
+    EventLoop::Timer deadline{};
     std::unique_ptr<Relay> relay{};
   };
   using Place = std::list<Question>::iterator;
+  using StreamPlace = std::list<Stream>::iterator;
   void datagram(int fd);
   void ask_next(Place question);
   void answered(Place question);
   void end(Place question);
   void accept(int fd);
-  void end_stream(std::list<Stream>::iterator stream);
+  void connect_next(StreamPlace stream);
+  void relay(StreamPlace stream);
+  void end_stream(StreamPlace stream);
+  std::vector<std::string> servers_last_first() const;
   UniqueFd connect_to(const std::string& server, int type) const;
 
   EventLoop& loop_;
-  std::vector<std::string> servers_;
+  Servers servers_;
   std::uint16_t port_;
   PipePool pipes_{};
   std::vector<UniqueFd> sockets_{};

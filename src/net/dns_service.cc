@@ -19,6 +19,7 @@ constexpr int kMostAtOnce = 64;  // datagrams, before others have their turn
 constexpr std::size_t kMostStreams = 32;
 constexpr std::size_t kMostNoted = 4096;
 constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::milliseconds kRest{100};  // after a connection that could not be accepted
 
 }  // namespace
 
@@ -83,7 +84,8 @@ void DnsService::datagram(int fd) {
 
 void DnsService::accept(int fd) {
   UniqueFd socket(::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid() || streams_.size() >= kMostStreams) return;
+  if (!socket.valid()) return loop_.rest(fd, kRest);
+  if (streams_.size() >= kMostStreams) return;
   const int number = socket.get();
   if (!loop_.watch(number, EPOLLIN, [this, number](std::uint32_t) { readable(number); })) return;
   streams_[number] = {.socket = std::move(socket),

@@ -71,6 +71,16 @@ void EventLoop::forget(int fd) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
+void EventLoop::rest(int fd, std::chrono::milliseconds time) {
+  const Watched* watched = find(fd);
+  if (watched == nullptr || watched->events == 0) return;
+  after(time, [this, fd, events = watched->events, generation = watched->generation] {
+    const Watched* same = find(fd);
+    if (same != nullptr && same->generation == generation) change(fd, events);
+  });
+  change(fd, 0);
+}
+
 EventLoop::Timer EventLoop::after(std::chrono::milliseconds time, Task task) {
   const Timer timer{Clock::now() + time, ++timer_count_};
   timers_.emplace(timer, std::move(task));

@@ -30,6 +30,8 @@ class EventLoop {
   Result<void> watch(int fd, std::uint32_t events, Ready ready);
   void change(int fd, std::uint32_t events);
   void forget(int fd);
+  // Not looked at for so long: a listener for which there is no descriptor stays ready, and would keep us busy.
+  void rest(int fd, std::chrono::milliseconds time);
 
   Timer after(std::chrono::milliseconds time, Task task);
   void cancel(const Timer& timer);

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "net/addresses.h"
+#include "base/address.h"
+#include "policy/forbidden_addresses.h"
 #include "policy/host_cover.h"
 
 namespace coop::net {
@@ -55,7 +56,7 @@ HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t p
 }
 
 std::string grant_for(std::string_view host, std::uint16_t port) {
-  const std::string reason = address_bytes(host) ? why_forbidden(host) : std::string();
+  const std::string reason = address_bytes(host) ? policy::why_forbidden(host) : std::string();
   if (reason.contains("loopback") || reason.contains("this machine"))
     return "--host-port " + std::to_string(port);
   // Nobody is told how to open the door to a machine's own credentials; 198.18.0.0/15 and its like lead nowhere.
@@ -73,7 +74,7 @@ bool opens_forbidden(const HostRules& rules, std::string_view address, std::uint
     const std::string network = network_of(rule.pattern);
     if (policy::host_covers(address, network, policy::Portless::every)) return true;  // it alone
     for (const int family : {AF_INET, AF_INET6})
-      for (const auto& [first, bits] : forbidden_networks(family))
+      for (const auto& [first, bits] : policy::forbidden_networks(family))
         if (policy::host_covers(first + "/" + std::to_string(bits), network,
                                 policy::Portless::every))
           return true;

@@ -17,19 +17,30 @@ void NetlinkBatch::set_length(std::size_t at, std::size_t length, std::size_t wi
 
 void NetlinkBatch::begin(std::uint16_t type, std::uint16_t flags, std::string_view header) {
   message_ = bytes_.size();
-  const nlmsghdr common{
-      .nlmsg_len = 0,
-      .nlmsg_type = type,
-      .nlmsg_flags = static_cast<std::uint16_t>(flags | NLM_F_REQUEST | NLM_F_ACK),
-      .nlmsg_seq = ++sequence_,
-      .nlmsg_pid = 0};
+  const nlmsghdr common{.nlmsg_len = 0,
+                        .nlmsg_type = type,
+                        .nlmsg_flags = static_cast<std::uint16_t>(flags | NLM_F_REQUEST),
+                        .nlmsg_seq = ++sequence_,
+                        .nlmsg_pid = 0};
   bytes_ += bytes_of(common);
   bytes_ += header;
   pad();
-  ++acknowledgements_;
 }
 
-void NetlinkBatch::end() { set_length(message_, bytes_.size() - message_, 4); }
+// The kernel answers before anybody reads: of many answers only some would find room.
+void NetlinkBatch::end() {
+  set_length(message_, bytes_.size() - message_, 4);
+  if (acknowledged_) flip_acknowledgement(*acknowledged_);
+  flip_acknowledgement(message_);
+  acknowledged_ = message_;
+}
+
+void NetlinkBatch::flip_acknowledgement(std::size_t message) {
+  nlmsghdr header{};
+  std::memcpy(&header, bytes_.data() + message, sizeof header);
+  header.nlmsg_flags ^= NLM_F_ACK;
+  std::memcpy(bytes_.data() + message, &header, sizeof header);
+}
 
 void NetlinkBatch::frame(std::uint16_t type, std::string_view header) {
   const nlmsghdr common{.nlmsg_len = static_cast<std::uint32_t>(sizeof(nlmsghdr) + header.size()),

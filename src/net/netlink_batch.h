@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace coop::net {
 
-// Some messages one after the other. Each asks to be acknowledged, so that an error names its message.
+// Some messages one after the other. The last one asks to be acknowledged; of those before it the kernel tells only errors,
+// and tells them first.
 class NetlinkBatch {
  public:
   // `header` is what follows the common header: ifaddrmsg, rtmsg, nfgenmsg, as bytes.
@@ -24,20 +26,21 @@ class NetlinkBatch {
   void close();
 
   const std::string& bytes() const { return bytes_; }
-  std::uint32_t acknowledgements() const { return acknowledgements_; }
+  std::uint32_t acknowledgements() const { return acknowledged_ ? 1 : 0; }
 
   // The frame of a transaction, which nobody acknowledges.
   void frame(std::uint16_t type, std::string_view header);
 
  private:
   void pad();
+  void flip_acknowledgement(std::size_t message);
   void set_length(std::size_t at, std::size_t length, std::size_t width);
 
   std::string bytes_{};
   std::size_t message_ = 0;
   std::vector<std::size_t> nested_{};
   std::uint32_t sequence_ = 0;
-  std::uint32_t acknowledgements_ = 0;
+  std::optional<std::size_t> acknowledged_{};  // where that message begins
 };
 
 // The bytes of a plain struct.

@@ -16,6 +16,8 @@ namespace coop::net {
 
 namespace {
 
+// Of one transaction: less than the smallest buffer for sending that hosts give a socket by themselves.
+constexpr std::size_t kMostBytes = std::size_t{64} << 10U;
 constexpr std::uint32_t kTableOwner = 2;  // NFT_TABLE_F_OWNER, Linux 5.12
 constexpr std::uint32_t kVerdictRegister = NFT_REG_VERDICT;
 constexpr std::uint32_t kFirst = NFT_REG_1;
@@ -40,9 +42,7 @@ std::string mask_of(const Prefix& prefix) {
 
 Ruleset::Ruleset(int family, std::string table, Life life)
     : family_(family), table_(std::move(table)) {
-  const nfgenmsg frame{
-      .nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES)};
-  batch_.frame(NFNL_MSG_BATCH_BEGIN, bytes_of(frame));
+  begin_transaction();
   const nfgenmsg header{
       .nfgen_family = static_cast<std::uint8_t>(family_), .version = NFNETLINK_V0, .res_id = 0};
   batch_.begin(type_of(NFT_MSG_NEWTABLE), NLM_F_CREATE, bytes_of(header));
@@ -129,6 +129,10 @@ void Ruleset::match_meta(std::uint32_t key, std::string_view value) {
 }
 
 void Ruleset::begin_rule(const std::string& chain, const Match& match) {
+  if (batch_.bytes().size() > kMostBytes) {
+    end_transaction();
+    begin_transaction();
+  }
   const nfgenmsg header{
       .nfgen_family = static_cast<std::uint8_t>(family_), .version = NFNETLINK_V0, .res_id = 0};
   batch_.begin(type_of(NFT_MSG_NEWRULE), NLM_F_CREATE | NLM_F_APPEND, bytes_of(header));
@@ -259,11 +263,23 @@ void Ruleset::masquerade(const std::string& chain, const Match& match) {
   end_rule();
 }
 
-const NetlinkBatch& Ruleset::finish() {
+void Ruleset::begin_transaction() {
   const nfgenmsg frame{
       .nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES)};
-  if (!std::exchange(finished_, true)) batch_.frame(NFNL_MSG_BATCH_END, bytes_of(frame));
-  return batch_;
+  batch_ = {};
+  batch_.frame(NFNL_MSG_BATCH_BEGIN, bytes_of(frame));
+}
+
+void Ruleset::end_transaction() {
+  const nfgenmsg frame{
+      .nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES)};
+  batch_.frame(NFNL_MSG_BATCH_END, bytes_of(frame));
+  transactions_.push_back(std::exchange(batch_, {}));
+}
+
+const std::vector<NetlinkBatch>& Ruleset::finish() {
+  if (!batch_.bytes().empty()) end_transaction();
+  return transactions_;
 }
 
 }  // namespace coop::net

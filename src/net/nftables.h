@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/netlink_batch.h"
 
@@ -35,7 +36,8 @@ struct Hook {
   std::int32_t priority = 0;
 };
 
-// One table of one family, in one transaction.
+// One table of one family. In one transaction, unless it is long: the kernel takes only so much at once. Whatever it is for must
+// come after the last.
 class Ruleset {
  public:
   enum class Life : std::uint8_t {
@@ -55,10 +57,12 @@ class Ruleset {
                std::uint16_t port);
   void masquerade(const std::string& chain, const Match& match);
 
-  // The whole transaction. Nothing can be added afterwards.
-  const NetlinkBatch& finish();
+  // The transactions, in the order to be sent. Nothing can be added afterwards.
+  const std::vector<NetlinkBatch>& finish();
 
  private:
+  void begin_transaction();
+  void end_transaction();
   void begin_rule(const std::string& chain, const Match& match);
   void end_rule();
   void expression(std::string_view name);
@@ -72,8 +76,8 @@ class Ruleset {
 
   int family_;
   std::string table_;
-  NetlinkBatch batch_{};
-  bool finished_ = false;
+  NetlinkBatch batch_{};  // the transaction that is being written
+  std::vector<NetlinkBatch> transactions_{};
 };
 
 }  // namespace coop::net

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/addresses.h"
+#include "base/address.h"
 
 namespace coop::net {
 

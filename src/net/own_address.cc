@@ -8,8 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/netlink_batch.h"
+#include "policy/forbidden_addresses.h"
 #include "sys/fd.h"
 
 namespace coop::net {
@@ -52,7 +53,7 @@ bool is_own_address(std::string_view address) {
 }
 
 std::string why_guarded(std::string_view address) {
-  std::string reason = why_forbidden(address);
+  std::string reason = policy::why_forbidden(address);
   if (reason.empty() && is_own_address(address)) reason = "an address of this machine";
   return reason;
 }

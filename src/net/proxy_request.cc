@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/address.h"
 #include "base/text.h"
-#include "net/addresses.h"
 #include "net/host_name.h"
 
 namespace coop::net {

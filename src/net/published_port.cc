@@ -14,7 +14,11 @@ namespace coop::net {
 namespace {
 
 constexpr std::chrono::seconds kConnectTime{15};
-constexpr int kMostAccepted = 64;
+constexpr int kMostAccepted = 64;  // before others have their turn
+// Questions for a socket that are not answered yet. The socket between us and init holds more than that: neither of the two
+// ever waits for the other to read.
+constexpr std::size_t kMostAsked = 64;
+constexpr std::chrono::milliseconds kRest{100};
 
 }  // namespace
 
@@ -37,41 +41,39 @@ Result<void> PublishedPorts::serve(UniqueFd listener, const PublishedPort& port)
 }
 
 void PublishedPorts::accept(int listener, const PublishedPort& port) {
-  for (int count = 0; count < kMostAccepted; ++count) {
+  for (int count = 0; count < kMostAccepted && asked_ < kMostAsked; ++count) {
     UniqueFd client(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!client.valid() && errno != EMFILE && errno != ENFILE) return;
-    if (!client.valid()) {
-      // Looked at again when somebody has gone: waking up for it all the time would help nobody.
-      loop_.change(listener, 0);
-      loop_.after(std::chrono::milliseconds(100),
-                  [this, listener] { loop_.change(listener, EPOLLIN); });
-      return;
-    }
-    if (visitors_.size() >= options_.most_connections) continue;
-    const Place visitor = visitors_.insert(visitors_.end(), Visitor{});
-    visitor->client = std::move(client);
-    visitor->port = port.sandbox;
-    visitor->event = {.kind = NetworkEvent::Kind::published,
-                      .host = "localhost",
-                      .address = port.address + ":" + std::to_string(port.host),
-                      .port = port.sandbox,
-                      .allowed = true,
-                      .rule = port.origin};
-    waiting_.push_back(visitor);
-    visitor->deadline =
-        loop_.after(kConnectTime, [this, visitor] { end(visitor, errno_text(ETIMEDOUT)); });
-    if (const Result<void> asked = options_.ask_for_socket(); !asked) {
-      waiting_.pop_back();
-      end(visitor, to_text(asked.error()));
-    }
+    if (!client.valid() && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)) return;
+    if (!client.valid()) return loop_.rest(listener, kRest);
+    if (visitors_.size() < options_.most_connections) receive(std::move(client), port);
   }
+  if (asked_ >= kMostAsked) loop_.change(listener, 0);  // until there is an answer
+}
+
+void PublishedPorts::receive(UniqueFd client, const PublishedPort& port) {
+  const Place visitor = visitors_.insert(visitors_.end(), Visitor{});
+  visitor->client = std::move(client);
+  visitor->port = port.sandbox;
+  visitor->event = {.kind = NetworkEvent::Kind::published,
+                    .host = "localhost",
+                    .address = port.address + ":" + std::to_string(port.host),
+                    .port = port.sandbox,
+                    .allowed = true,
+                    .rule = port.origin};
+  if (const Result<void> asked = options_.ask_for_socket(); !asked)
+    return end(visitor, to_text(asked.error()));
+  ++asked_;
+  waiting_.push_back(visitor);
+  visitor->deadline =
+      loop_.after(kConnectTime, [this, visitor] { end(visitor, errno_text(ETIMEDOUT)); });
 }
 
 void PublishedPorts::take_socket(UniqueFd socket) {
-  if (waiting_.empty()) return;
+  if (asked_ > 0) --asked_;
+  for (const auto& [listener, port] : listeners_) loop_.change(listener.get(), EPOLLIN);
+  if (waiting_.empty()) return;  // whoever it was for has gone meanwhile
   const Place visitor = waiting_.front();
   waiting_.pop_front();
-  if (visitor == visitors_.end()) return;  // it has gone meanwhile
   if (!socket.valid()) return end(visitor, "the sandbox could not make a socket");
   visitor->server = std::move(socket);
   sockaddr_in address{};
@@ -117,8 +119,7 @@ void PublishedPorts::end(Place visitor, std::string problem) {
   if (visitor->server.valid()) loop_.forget(visitor->server.get());
   visitor->event.problem = std::move(problem);
   if (options_.record) options_.record(visitor->event);
-  for (Place& waiting : waiting_)
-    if (waiting == visitor) waiting = visitors_.end();
+  std::erase(waiting_, visitor);
   visitors_.erase(visitor);
 }
 

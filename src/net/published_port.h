@@ -29,7 +29,7 @@ class PublishedPorts {
   ~PublishedPorts();
 
   Result<void> serve(UniqueFd listener, const PublishedPort& port);
-  // In the order of the questions. One that is none: the sandbox could not make it.
+  // One for each question, and each as good as the others. One that is none: the sandbox could not make it.
   void take_socket(UniqueFd socket);
 
  private:
@@ -43,6 +43,7 @@ class PublishedPorts {
   };
   using Place = std::list<Visitor>::iterator;
   void accept(int listener, const PublishedPort& port);
+  void receive(UniqueFd client, const PublishedPort& port);
   void connected(Place visitor);
   void end(Place visitor, std::string problem);
 
@@ -52,6 +53,7 @@ class PublishedPorts {
   std::list<std::pair<UniqueFd, PublishedPort>> listeners_{};
   std::list<Visitor> visitors_{};
   std::deque<Place> waiting_{};  // for a socket
+  std::size_t asked_ = 0;        // questions without an answer: of some, whoever asked has gone
 };
 
 }  // namespace coop::net

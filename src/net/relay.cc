@@ -195,7 +195,8 @@ void Relay::update() {
     std::uint32_t events = 0;
     if (!reading.finished && reading.wants_input) events |= EPOLLIN;
     if (!writing.finished && writing.wants_room) events |= EPOLLOUT;
-    return events;
+    // That a side has hung up is told whether we ask or not, again and again: of one that has to wait for the other, once.
+    return events == 0 ? std::uint32_t{EPOLLET} : events;
   };
   loop_.change(sockets_.client.get(), wanted(up_, down_));
   loop_.change(sockets_.server.get(), wanted(down_, up_));

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/address.h"
 #include "base/path.h"
-#include "net/addresses.h"
 #include "net/dns_ask.h"
 #include "net/dns_message.h"
 #include "net/host_name.h"
@@ -91,6 +91,11 @@ void Resolver::look_up(const std::string& text, Found found) {
     remembered_.erase(known);
   }
   ask(*name, std::move(found));
+}
+
+const std::vector<std::string>& Resolver::servers() {
+  refresh();
+  return config_.servers;
 }
 
 void Resolver::refresh() {

@@ -28,6 +28,8 @@ class Resolver {
   // Calls back from the loop, or at once when nobody need be asked. Who asks for a name that is being asked for shares
   // the answer.
   void look_up(const std::string& name, Found found);
+  // Whom it asks, as things are now.
+  const std::vector<std::string>& servers();
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,11 +1,13 @@
 #include "net/resolver_config.h"
 
+#include <linux/if.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/host_name.h"
 #include "sys/fd.h"
 
@@ -35,7 +37,29 @@ Result<std::string> text_of(const Path& path) {
   return text;
 }
 
+// 0: there is none of that name.
+unsigned number_of_card(const std::string& name) {
+  ifreq request{};
+  if (name.size() >= sizeof request.ifr_name) return 0;
+  name.copy(request.ifr_name, name.size());
+  const UniqueFd any(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (::ioctl(any.get(), SIOCGIFINDEX, &request) < 0) return 0;
+  return static_cast<unsigned>(request.ifr_ifindex);
+}
+
 }  // namespace
+
+socklen_t fill_server_address(sockaddr_storage& storage, const std::string& server,
+                              std::uint16_t port) {
+  const std::size_t percent = server.find('%');
+  const std::optional<std::string> bytes = address_bytes(server.substr(0, percent));
+  if (!bytes) return 0;
+  const socklen_t size = fill_socket_address(storage, *bytes, port);
+  if (percent != std::string::npos && storage.ss_family == AF_INET6)
+    reinterpret_cast<sockaddr_in6&>(storage).sin6_scope_id =
+        number_of_card(server.substr(percent + 1));
+  return size;
+}
 
 std::vector<std::string> parse_name_servers(std::string_view text) {
   std::vector<std::string> servers;

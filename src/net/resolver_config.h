@@ -1,6 +1,7 @@
 // Whom the host asks for names, and the names it knows itself.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -39,6 +40,10 @@ struct ResolverConfig {
   std::optional<ResolverFiles> files{};  // where this was read, to be read again when they change
   std::vector<FileStamp> stamps{};
 };
+
+// Of a server as it stands in `servers`: an address, maybe of one network card only. 0: it is none.
+socklen_t fill_server_address(sockaddr_storage& storage, const std::string& server,
+                              std::uint16_t port);
 
 // The first three servers of resolv.conf(5). Nothing else in it matters: names are always complete,
 // and the times are ours.

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/host_name.h"
 
 namespace coop::net {

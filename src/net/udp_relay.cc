@@ -11,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-#include "net/addresses.h"
+#include "base/address.h"
 
 namespace coop::net {
 

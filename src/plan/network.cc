@@ -6,7 +6,9 @@
 
 #include "base/path.h"
 #include "plan/compile.h"
+#include "policy/builtin.h"
 #include "policy/host_cover.h"
+#include "policy/host_pattern.h"
 #include "policy/policy.h"
 
 namespace coop::plan {
@@ -199,6 +201,16 @@ void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostF
   add("/etc/group", name + ":x:" + gid + ":\nnogroup:x:65534:\n");
 }
 
+// A program that embeds us may have written them itself, and a rule that nobody can read denies nothing.
+Result<void> check_patterns(const Policy& policy) {
+  for (const std::vector<HostRule>* list : {&policy.allow_net, &policy.deny_net})
+    for (const HostRule& rule : *list)
+      TRY(with_context(rule.origin, policy::check_host_pattern(rule.pattern)));
+  for (const HostRule& rule : policy.allow_udp)
+    TRY(with_context(rule.origin, policy::check_udp_pattern(rule.pattern)));
+  return {};
+}
+
 Result<void> check_open(const Policy& policy) {
   for (const HostRule& rule : policy.deny_net)
     if (!policy::names_addresses(rule.pattern))
@@ -212,6 +224,7 @@ Result<void> check_open(const Policy& policy) {
 }  // namespace
 
 Result<void> check_network(const Policy& policy, const HostFacts& host) {
+  TRY(check_patterns(policy));
   if (policy.network == NetworkMode::veth && host.uid != 0)
     return unsupported("--network veth", "making a link to the host needs root",
                        "--network full gives the internet without privilege, --network allowlist "
@@ -304,6 +317,25 @@ void add_proxy_variables(std::map<std::string, std::string>& environment, const 
   set("NO_PROXY", "no_proxy", "localhost,127.0.0.1,::1");
 }
 
+namespace {
+
+// Who wrote the rule has looked at what lies there. Between two commands of a session the one before may have put a link
+// there that leads to another socket of the host.
+Result<void> check_socket(const SocketRule& rule, const PathFact& fact, const Policy& policy,
+                          const HostFacts& host) {
+  std::vector<std::string> notes;
+  const PathRule like{.kind = RuleKind::read_write, .path = rule.path, .origin = rule.origin};
+  TRY(check_link(like, fact, policy, host, notes));
+  const std::optional<std::string> reason = policy::control_socket_reason(fact.canonical);
+  if (!reason || policy::control_socket_reason(rule.path)) return {};
+  return invalid(rule.origin,
+                 "\"" + printable(rule.path) + "\" is \"" + printable(fact.canonical) +
+                     "\", which controls this machine: " + *reason,
+                 "name the socket itself if that is meant");
+}
+
+}  // namespace
+
 Result<void> add_socket_grants(std::vector<Entry>& entries, const Policy& policy,
                                const HostFacts& host) {
   for (const SocketRule& rule : policy.sockets) {
@@ -314,6 +346,7 @@ Result<void> add_socket_grants(std::vector<Entry>& entries, const Policy& policy
     if (fact.target_kind != PathKind::socket)
       return invalid(rule.origin, "\"" + printable(rule.path) + "\" is not a socket",
                      "files and directories are shown with --ro and --rw");
+    TRY(check_socket(rule, fact, policy, host));
     // Under its own name, and wherever else it is seen: the workspace has another place in the minimal view.
     std::vector<Path> places = places_of(fact.canonical, entries, policy.view);
     const Path& name = fact.kind == PathKind::symlink ? fact.canonical : rule.path;

@@ -85,7 +85,8 @@ struct Listen {  // a socket that is opened inside and passed to the supervisor
   bool operator==(const Listen&) const = default;
 };
 enum class NetworkProvider : std::uint8_t { none, pasta, slirp4netns, veth };
-// The supervisor has what it needs; where somebody else connects the network, this waits for it.
+// The supervisor has what it needs. This waits until it serves that, and somebody has connected the network where that is
+// another's part.
 struct JoinNetwork {
   NetworkProvider provider = NetworkProvider::none;
   bool operator==(const JoinNetwork&) const = default;

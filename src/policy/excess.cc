@@ -227,7 +227,9 @@ class Comparison {
     if (mode == Scalar("host")) return std::nullopt;
     if (mode == Scalar("full") || mode == Scalar("veth")) {
       const bool unbounded = against_ == Against::ceiling && !listed;
-      if (unbounded || is_public_host(item.text)) return std::nullopt;
+      // An open network needs no list of addresses but to open those it refuses, and this machine's own are in no table.
+      const bool literal = against_ == Against::project && names_addresses(item.text);
+      if (unbounded || (!literal && is_public_host(item.text))) return std::nullopt;
     }
     if (against_ == Against::ceiling && setting != nullptr && mode == Scalar("none"))
       return mode_of_ceiling(*setting);

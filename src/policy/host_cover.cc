@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "policy/forbidden_addresses.h"
+
 namespace coop::policy {
 
 namespace {
@@ -114,13 +116,6 @@ bool port_covers(const Host& cover, const Host& item, Portless portless) {
   return portless == Portless::every || !item.port || item.port == 80U || item.port == 443U;
 }
 
-// ::ffff:0:0/96 is not in it: unmapped() has made IPv4 of that.
-constexpr std::string_view kNearby[] = {
-    "0.0.0.0/8",     "10.0.0.0/8",   "100.64.0.0/10",  "127.0.0.0/8",   "169.254.0.0/16",
-    "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4",
-    "240.0.0.0/4",   "::/128",       "::1/128",        "64:ff9b::/96",  "64:ff9b:1::/48",
-    "2002::/16",     "fc00::/7",     "fe80::/10",      "fec0::/10",     "ff00::/8"};
-
 }  // namespace
 
 bool host_covers(std::string_view cover_text, std::string_view item_text, Portless portless) {
@@ -139,11 +134,13 @@ bool names_addresses(std::string_view text) { return parse(text).network.has_val
 bool is_public_host(std::string_view text) {
   const Host host = parse(text);
   if (!host.network) return true;
-  return std::ranges::none_of(kNearby, [&](std::string_view nearby) {
-    const std::optional<Network> network = parse_network(nearby);
-    return network &&
+  const auto overlaps = [&](const std::pair<std::string, unsigned>& forbidden) {
+    std::optional<Network> network = parse_address(forbidden.first);
+    if (network) network->length = forbidden.second;
+    return !network ||
            share_prefix(*host.network, *network, std::min(host.network->length, network->length));
-  });
+  };
+  return std::ranges::none_of(forbidden_networks(host.network->family), overlaps);
 }
 
 }  // namespace coop::policy

@@ -6,7 +6,9 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 
+#include "base/address.h"
 #include "policy/quoted.h"
 
 namespace coop::policy {
@@ -182,17 +184,34 @@ Result<std::string> lowered(std::string_view text) {
   return result;
 }
 
+// ::ffff:10.0.0.1 goes over the wire as 10.0.0.1, and that is how it is written here: one spelling for each place.
+Result<void> refuse_mapped(std::string_view pattern) {
+  constexpr std::string_view kMapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+  std::string_view host = pattern;
+  if (host.starts_with('[')) host = host.substr(1, host.find(']') - 1);
+  const std::optional<std::string> bytes = address_bytes(host.substr(0, host.find('/')));
+  if (!bytes || !bytes->starts_with(kMapped)) return {};
+  return bad(pattern, "is IPv4 in the form of IPv6",
+             "write " + address_text(bytes->substr(kMapped.size())) +
+                 (host.contains('/') ? " and its own length" : ""));
+}
+
 }  // namespace
 
 Result<std::string> check_host_pattern(std::string_view text) {
   std::string pattern = TRY(lowered(text));
   TRY(check_lowered(pattern));
+  TRY(refuse_mapped(pattern));
+  // Brackets are there for the port.
+  if (pattern.starts_with('[') && pattern.ends_with(']'))
+    return pattern.substr(1, pattern.size() - 2);
   return pattern;
 }
 
 Result<std::string> check_udp_pattern(std::string_view text) {
   std::string pattern = TRY(lowered(text));
   TRY(check_udp_lowered(pattern));
+  TRY(refuse_mapped(pattern));
   return pattern;
 }
 

@@ -156,11 +156,11 @@ class Freezer {
           .second = static_cast<std::uint64_t>(address.type)});
   }
   void write(const JoinNetwork& join) {
-    const bool waits = join.provider != NetworkProvider::none;
+    const bool provided = join.provider != NetworkProvider::none;
     // Whoever connects the network opens our namespaces by /proc, which are not for others otherwise.
-    if (waits) emit({.operation = Operation::set_dumpable, .first = 1});
-    emit({.operation = Operation::join_network, .first = waits ? 1U : 0U});
-    if (waits) emit({.operation = Operation::set_dumpable, .first = 0});
+    if (provided) emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::join_network});
+    if (provided) emit({.operation = Operation::set_dumpable, .first = 0});
   }
   void write(const SetHostname& hostname) {
     emit({.operation = Operation::set_hostname, .text = keep(hostname.name)});

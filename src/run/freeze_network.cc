@@ -11,9 +11,10 @@
 #include <optional>
 #include <string_view>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/addressing.h"
 #include "net/nftables.h"
+#include "policy/forbidden_addresses.h"
 
 namespace coop::run {
 
@@ -32,13 +33,13 @@ NetlinkMessages messages(int protocol, const net::NetlinkBatch& batch) {
 }
 
 std::string bytes_of(const std::string& address) {
-  return net::address_bytes(address).value_or(std::string());
+  return address_bytes(address).value_or(std::string());
 }
 
 // "10.0.0.0/8", "10.0.0.1"; nothing when it is a name.
 std::optional<net::Prefix> prefix_of(std::string_view text) {
   const std::size_t slash = text.find('/');
-  const std::optional<std::string> bytes = net::address_bytes(std::string(text.substr(0, slash)));
+  const std::optional<std::string> bytes = address_bytes(std::string(text.substr(0, slash)));
   if (!bytes) return std::nullopt;
   net::Prefix prefix{.address = *bytes, .bits = static_cast<unsigned>(bytes->size() * 8)};
   if (slash != std::string_view::npos)
@@ -56,6 +57,8 @@ struct Place {
 };
 std::optional<Place> place_of(std::string_view pattern) {
   if (const std::optional<net::Prefix> whole = prefix_of(pattern)) return Place{.prefix = *whole};
+  if (pattern.starts_with('[') && pattern.ends_with(']'))
+    return place_of(pattern.substr(1, pattern.size() - 2));
   const std::size_t colon = pattern.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   std::string_view host = pattern.substr(0, colon);
@@ -99,7 +102,7 @@ bool lies_in(const net::Prefix& prefix, const net::Prefix& outer) {
 // Of one family: what nobody should reach.
 std::vector<net::Prefix> refused_prefixes(int family, const std::vector<std::string>& networks) {
   std::vector<net::Prefix> prefixes;
-  for (const auto& [network, bits] : net::forbidden_networks(family))
+  for (const auto& [network, bits] : policy::forbidden_networks(family))
     prefixes.push_back({bytes_of(network), bits});
   for (const std::string& network : networks)
     if (const std::optional<net::Prefix> prefix = prefix_of(network);
@@ -184,7 +187,8 @@ std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
       rules.send_to("output", {.destination = *prefix, .protocol = IPPROTO_UDP, .port = rule.port},
                     {}, rule.listener);
     }
-    all.push_back(messages(NETLINK_NETFILTER, rules.finish()));
+    for (const net::NetlinkBatch& batch : rules.finish())
+      all.push_back(messages(NETLINK_NETFILTER, batch));
   }
   return all;
 }
@@ -207,7 +211,8 @@ std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse) {
     if (family == AF_INET6) accept_neighbour_discovery(rules);
     add_neighbour_rules(rules, family, "output", "",
                         {refuse.networks, refuse.allowed, refuse.denied});
-    all.push_back(messages(NETLINK_NETFILTER, rules.finish()));
+    for (const net::NetlinkBatch& batch : rules.finish())
+      all.push_back(messages(NETLINK_NETFILTER, batch));
   }
   return all;
 }
@@ -222,8 +227,7 @@ std::vector<NetlinkMessages> messages_for(const ConfigureLink& link) {
 
 SocketAddress socket_address(const Listener& listener) {
   SocketAddress address;
-  address.size =
-      net::fill_socket_address(address.storage, bytes_of(listener.address), listener.port);
+  address.size = fill_socket_address(address.storage, bytes_of(listener.address), listener.port);
   if (listener.purpose == Listener::Purpose::names ||
       listener.purpose == Listener::Purpose::datagrams)
     address.type = SOCK_DGRAM;

@@ -213,6 +213,18 @@ Launch::~Launch() {
   collect(launched_.pidfd.get());
 }
 
+namespace {
+
+// `coop plan` has all of it.
+std::string shortened(std::string sentence) {
+  constexpr std::size_t kMost = 300;
+  if (sentence.size() <= kMost) return sentence;
+  sentence.resize(kMost);
+  return sentence.substr(0, sentence.rfind(' ')) + " …";
+}
+
+}  // namespace
+
 Error setup_error(const Plan& plan, const child::Report& report) {
   Error error{.kind = Error::Kind::system, .errno_value = report.error};
   error.context.push_back("starting the sandbox");
@@ -225,7 +237,7 @@ Error setup_error(const Plan& plan, const child::Report& report) {
                           std::to_string(plan.steps.size()));
   if (report.step < plan.steps.size()) {
     const Step& step = plan.steps[report.step];
-    error.operation = plan::sentence(step.action);
+    error.operation = shortened(plan::sentence(step.action));
     error.hint = plan::hint_for(step, report.error);
   }
   return error;

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/host_rules.h"
 #include "run/network_worker.h"
 #include "run/signals_blocked.h"
@@ -22,8 +22,8 @@ constexpr std::ptrdiff_t kMostDenials = 100;  // of each kind
 Result<UniqueFd> open_published(const PublishedPort& port) {
   const std::string place = port.address + ":" + std::to_string(port.host);
   sockaddr_storage storage{};
-  const socklen_t size = net::fill_socket_address(
-      storage, net::address_bytes(port.address).value_or(std::string()), port.host);
+  const socklen_t size =
+      fill_socket_address(storage, address_bytes(port.address).value_or(std::string()), port.host);
   if (size == 0) return invalid(port.origin, "\"" + port.address + "\" is not an address");
   UniqueFd socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return system_error("socket", place);

@@ -1,5 +1,6 @@
 #include "run/network_provider.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -48,6 +49,13 @@ std::string hint_for(const std::string& words) {
     return "it needs /dev/net/tun: sudo chmod 666 /dev/net/tun, or use --network allowlist, which "
            "does not";
   return "--network allowlist needs no other program";
+}
+
+// For what a program says. It is read only when it ends: what does not fit is lost, and must not make it wait.
+Result<Pipe> make_output() {
+  Pipe pipe = TRY(make_pipe());
+  if (::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) < 0) return system_error("fcntl", "a pipe");
+  return pipe;
 }
 
 class Program final : public Provider {
@@ -101,7 +109,7 @@ bool has_default_route(int pid) {
 }
 
 Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, int stop) {
-  Pipe output = TRY(make_pipe());
+  Pipe output = TRY(make_output());
   std::vector<std::string> arguments{plan.program,   "--foreground", "--quiet",     "--stderr",
                                      "--config-net", "--no-map-gw",  "--ns-ifname", "eth0",
                                      "-t",           "none",         "-u",          "none",
@@ -117,7 +125,7 @@ Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, 
 }
 
 Result<std::unique_ptr<Provider>> start_slirp(const NetworkPlan& plan, int pid, int stop) {
-  Pipe output = TRY(make_pipe());
+  Pipe output = TRY(make_output());
   Pipe ready = TRY(make_pipe());
   const std::string fd = std::to_string(ready.write.get());
   std::vector<std::string> arguments{plan.program,

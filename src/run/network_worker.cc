@@ -18,8 +18,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/address.h"
 #include "child/program.h"
-#include "net/addresses.h"
 #include "net/dns_forwarder.h"
 #include "net/dns_service.h"
 #include "net/event_loop.h"
@@ -88,8 +88,9 @@ std::optional<std::vector<UniqueFd>> receive_listeners(const WorkerDescriptors& 
 // Serves connections: what every worker does.
 class Connections {
  public:
-  Connections(net::EventLoop& loop, NetworkShared& shared, std::function<void()> crowded)
-      : resolver_(loop, net::read_resolver_config().value_or(net::ResolverConfig{})),
+  Connections(net::EventLoop& loop, NetworkShared& shared, net::ResolverConfig config,
+              std::function<void()> crowded)
+      : resolver_(loop, std::move(config)),
         egress_(loop, shared.names, shared.rules, shared.budget,
                 options(shared, std::move(crowded))) {}
 
@@ -126,6 +127,12 @@ class Connections {
   net::Egress egress_;
 };
 
+// Where there are no names, it does not matter whom one would ask.
+Result<net::ResolverConfig> resolver_config(NetworkMode mode) {
+  if (mode == NetworkMode::none) return net::ResolverConfig{};
+  return with_context("finding the name servers", net::read_resolver_config());
+}
+
 bool is_for_connections(Purpose purpose) {
   return purpose == Purpose::connections || purpose == Purpose::proxy ||
          purpose == Purpose::host_port;
@@ -143,7 +150,8 @@ Result<void> run_second(NetworkShared& shared, const WorkerDescriptors& descript
   TRY(leave_program(std::move(keep)));
   const std::unique_ptr<net::EventLoop> loop = TRY(net::EventLoop::make());
   TRY(stop_with(*loop, descriptors.stop));
-  Connections connections(*loop, shared, {});
+  net::ResolverConfig config = TRY(resolver_config(shared.plan.mode));
+  Connections connections(*loop, shared, std::move(config), {});
   for (std::size_t index = 0; index < descriptors.listeners.size(); ++index)
     if (const Listener& listener = shared.plan.listeners[index];
         is_for_connections(listener.purpose))
@@ -172,21 +180,26 @@ class First {
     keep.push_back(shared_->news);
     TRY(leave_program(std::move(keep)));
     std::optional<std::vector<UniqueFd>> listeners = receive_listeners(descriptors_);
-    if (!listeners || listeners->size() != shared_->plan.listeners.size()) return {};
+    if (!listeners) return {};
+    if (listeners->size() != shared_->plan.listeners.size())
+      return invalid("listeners", "the sandbox passed on " + std::to_string(listeners->size()) +
+                                      " of " + std::to_string(shared_->plan.listeners.size()));
     loop_ = TRY(net::EventLoop::make());
     TRY(stop_with(*loop_, descriptors_.stop));
     TRY(connect());
     for (const UniqueFd& listener : *listeners) descriptors_.listeners.push_back(listener.get());
-    connections_.emplace(*loop_, *shared_, [this] { call_second(); });
+    net::ResolverConfig config = TRY(resolver_config(shared_->plan.mode));
+    connections_.emplace(*loop_, *shared_, std::move(config), [this] { call_second(); });
     for (std::size_t index = 0; index < listeners->size(); ++index)
       TRY(serve(std::move((*listeners)[index]), shared_->plan.listeners[index]));
     TRY(publish());
+    const child::NetworkWord word = child::NetworkWord::ready;
+    TRY(send_message(descriptors_.socket, &word, sizeof word));
     loop_->run();
     return {};
   }
 
  private:
-  // Where somebody else connects the network, the child waits for it.
   Result<void> connect() {
     if (shared_->plan.provider == NetworkProvider::none) return {};
     provider_ = TRY(Provider::start(shared_->plan, shared_->pid, descriptors_.stop));
@@ -196,8 +209,7 @@ class First {
         shared_->fail(Error{.kind = Error::Kind::system,
                             .operation = "what connects the network ended while the command ran"});
       }));
-    const child::NetworkWord word = child::NetworkWord::ready;
-    return send_message(descriptors_.socket, &word, sizeof word);
+    return {};
   }
 
   Result<void> serve(UniqueFd socket, const Listener& listener) {
@@ -228,8 +240,7 @@ class First {
 
   net::DnsForwarder& forwarder() {
     if (!forwarder_)
-      forwarder_.emplace(*loop_,
-                         net::read_resolver_config().value_or(net::ResolverConfig{}).servers);
+      forwarder_.emplace(*loop_, [this] { return connections_->resolver().servers(); });
     return *forwarder_;
   }
 
@@ -260,16 +271,20 @@ class First {
     if (ports.empty()) return {};
     published_.emplace(*loop_,
                        net::PublishedPorts::Options{
-                           .ask_for_socket =
-                               [this] {
-                                 const child::NetworkWord word = child::NetworkWord::socket;
-                                 return send_message(descriptors_.socket, &word, sizeof word);
-                               },
+                           .ask_for_socket = [this] { return ask_for_socket(); },
                            .record = [this](const NetworkEvent& event) { shared_->record(event); },
                            .most_connections = most_connections() / 2});
     for (std::size_t index = 0; index < ports.size(); ++index)
       TRY(published_->serve(UniqueFd(descriptors_.published[index]), ports[index]));
     return loop_->watch(descriptors_.socket, EPOLLIN, [this](std::uint32_t) { take_socket(); });
+  }
+
+  // Never waits: init may be waiting for us to read.
+  Result<void> ask_for_socket() const {
+    const child::NetworkWord word = child::NetworkWord::socket;
+    if (::send(descriptors_.socket, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+      return system_error("send", "the sandbox");
+    return {};
   }
 
   void take_socket() {

@@ -152,7 +152,7 @@ Result<Draft> begin_prepare(Policy policy) {
   TRY(complete(policy, host));
   if (policy.network == NetworkMode::full) host::find_network_tools(host);
   if (policy.network == NetworkMode::full || policy.network == NetworkMode::veth)
-    host::inspect_networks(host);
+    TRY(with_context("finding this machine's networks", host::inspect_networks(host)));
   return Draft{std::move(policy), std::move(host)};
 }
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/addressing.h"
 #include "net/netlink_socket.h"
 #include "net/nftables.h"
@@ -88,7 +88,19 @@ Result<void> make_rules(net::NetlinkSocket& socket, const NetworkPlan& plan,
   rules.accept("forward", {.out = name, .answer = true});
   rules.drop("forward", {.out = name});
   add_neighbour_rules(rules, AF_INET, "forward", name, {plan.neighbours, plan.allow, plan.deny});
-  return socket.send(rules.finish(), "make the rules of the link");
+  for (const net::NetlinkBatch& batch : rules.finish())
+    TRY(socket.send(batch, "make the rules of the link"));
+  if (!plan.ipv6) return {};
+  // Both ends of a link have addresses of IPv6 by themselves. Nothing is for them.
+  net::Ruleset six(AF_INET6, name, net::Ruleset::Life::of_socket);
+  six.add_chain("input", {"filter", NF_INET_LOCAL_IN, 0});
+  six.drop("input", {.in = name});
+  six.add_chain("forward", {"filter", NF_INET_FORWARD, 0});
+  six.drop("forward", {.in = name});
+  six.drop("forward", {.out = name});
+  for (const net::NetlinkBatch& batch : six.finish())
+    TRY(socket.send(batch, "make the rules of the link for IPv6"));
+  return {};
 }
 
 // A number that is taken is an error; the next one may be free.
@@ -112,7 +124,7 @@ Result<std::uint32_t> make_numbered_link(net::NetlinkSocket& links, const std::s
 Result<std::unique_ptr<Provider>> lay_link(const NetworkPlan& plan, int pid) {
   TRY(check_forwarding());
   const std::string name = plan.link;
-  const std::string address = net::address_bytes(plan.subnet).value_or(std::string(4, '\0'));
+  const std::string address = address_bytes(plan.subnet).value_or(std::string(4, '\0'));
   std::string first = address;
   first.back() = static_cast<char>(static_cast<unsigned char>(first.back()) & 0xfcU);
   const net::Prefix subnet{.address = first, .bits = 30};

@@ -9,9 +9,9 @@
 #include <memory>
 #include <span>
 
+#include "base/address.h"
 #include "base/path.h"
 #include "base/quantity.h"
-#include "net/addresses.h"
 #include "net/own_address.h"
 #include "tools/urls.h"
 
@@ -48,12 +48,12 @@ std::unexpected<Error> out_of_time(const Url& url, const FetchLimits& limits) {
 }
 
 std::string text_of(const void* address, std::size_t size) {
-  return net::address_text({static_cast<const char*>(address), size});
+  return address_text({static_cast<const char*>(address), size});
 }
 
 // Each address in one spelling, so that texts can be compared; empty for what is none.
 std::string canonical(const std::string& address) {
-  return net::address_text(net::address_bytes(address).value_or(""));
+  return address_text(address_bytes(address).value_or(""));
 }
 
 // Denied is what a rule names; where every host must be listed, all that none does.

@@ -24,7 +24,7 @@ struct Url {
 // http(s) only. Userinfo, control characters, backslashes, blanks, odd forms of addresses (octal, hex,
 // one number, short), names that are not ASCII letters, digits, '-' and '.' (write IDN as punycode), and
 // names of metadata services and of this machine are refused with the reason. No fragment is kept.
-// Bytes of UTF-8 in path and query become %XX. Addresses are only read here; net::why_forbidden() judges.
+// Bytes of UTF-8 in path and query become %XX. Addresses are only read here; policy::why_forbidden() judges.
 Result<Url> parse_url(std::string_view text);
 
 // As parse_url() reads it: parse_url(to_text(url)) == url. No port where it is the scheme's own.
@@ -58,7 +58,7 @@ struct FetchRules {
   enum class Hosts : std::uint8_t { internet, listed };
   Hosts hosts = Hosts::internet;
   net::HostRules rules{};  // listed: all there is. Else what is denied, and which of the addresses
-                           // that net::why_forbidden() refuses may be reached all the same
+                           // that policy::why_forbidden() refuses may be reached all the same
   std::vector<std::string> addresses{};  // such as well, whatever the port; for tests only
 };
 

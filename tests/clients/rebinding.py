@@ -1,8 +1,10 @@
 """fetch_url against servers that try to lead it into this machine: run in a network namespace of its own.
 
-One DNS server and one HTTP server play the internet (93.184.216.34) and this machine's inside (127.0.0.1, 10.0.0.5).
+A DNS server of ours, and HTTP servers of the internet (93.184.216.34) and of this machine's inside (127.0.0.1, 10.0.0.5,
+45.33.32.2).
 """
 
+import ctypes
 import http.server
 import json
 import os
@@ -11,10 +13,11 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 import urllib.request
 
-PUBLIC, PRIVATE, LOOPBACK = "93.184.216.34", "10.0.0.5", "127.0.0.1"
+PUBLIC, PRIVATE, LOOPBACK, OWN = "93.184.216.34", "10.0.0.5", "127.0.0.1", "45.33.32.2"
 SECRET = "secret of the inside"
 
 
@@ -34,6 +37,7 @@ class Names(threading.Thread):
             "both.example": [PUBLIC, LOOPBACK],
             "private.example": [PRIVATE],
             "loopback.example": [LOOPBACK],
+            "own.example": [OWN],
             "metadata.example": ["169.254.169.254"],
             # The rebinding one: honest to whoever checks, and then not.
             "rebind.example": [PUBLIC if count == 1 else LOOPBACK],
@@ -99,12 +103,29 @@ def fetch(url):
     return json.loads(done.stdout)
 
 
+def serve_pages(network=None):
+    """In another network, when one is given: its threads alone are there."""
+    if network:
+        with open(network, "rb") as there:
+            assert ctypes.CDLL(None, use_errno=True).setns(there.fileno(), 0) == 0
+    http.server.ThreadingHTTPServer(("0.0.0.0", 80), Pages).serve_forever()
+
+
+def answers(address):
+    with socket.socket() as client:
+        return client.connect_ex((address, 80)) == 0
+
+
 class Rebinding(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.names = Names()
-        server = http.server.ThreadingHTTPServer(("0.0.0.0", 80), Pages)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for network in (None, os.environ["INTERNET"]):
+            threading.Thread(target=serve_pages, args=(network,), daemon=True).start()
+        deadline = time.monotonic() + 10
+        while not (answers(LOOPBACK) and answers(PUBLIC)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
     def refused(self, url):
         Pages.hits.clear()
@@ -121,12 +142,12 @@ class Rebinding(unittest.TestCase):
         self.assertIn("public page", answer["text"])
 
     def test_the_inside_is_really_there(self):
-        for name in ("loopback.example", "private.example"):
+        for name in ("loopback.example", "private.example", "own.example"):
             with urllib.request.urlopen(f"http://{name}/", timeout=10) as page:
                 self.assertEqual(page.read().decode(), SECRET)
 
     def test_names_of_the_inside_are_refused(self):
-        for name in ("loopback.example", "private.example", "metadata.example", "both.example"):
+        for name in ("loopback.example", "private.example", "metadata.example", "both.example", "own.example"):
             self.refused(f"http://{name}/")
 
     def test_redirects_into_the_inside_are_refused(self):

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "net/addresses.h"
+#include "base/address.h"
+#include "policy/forbidden_addresses.h"
 #include "tools/urls.h"
 
 namespace {
@@ -27,7 +28,7 @@ void check_url(const Url& url) {
   if (url.target.find_first_of("#\\") != std::string::npos) std::abort();
   // What looks like an address is one.
   const char last = url.host.substr(url.host.rfind('.') + 1).front();
-  if (last >= '0' && last <= '9' && coop::net::why_forbidden(url.host) == "not an address")
+  if (last >= '0' && last <= '9' && coop::policy::why_forbidden(url.host) == "not an address")
     std::abort();
   const auto again = parse_url(to_text(url));
   if (!again || *again != url) std::abort();
@@ -52,6 +53,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto next = resolve_reference(base, text);
   if (next) check_url(*next);
   else check_error(next.error());
-  (void)coop::net::why_forbidden(text);
+  (void)coop::policy::why_forbidden(text);
   return 0;
 }

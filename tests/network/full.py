@@ -59,6 +59,12 @@ class Full(Case):
         self.assertEqual(done.returncode, 125)
         self.assertIn("--network allowlist", done.stderr)
 
+    def test_a_long_list_of_denials(self):
+        flags = [word for index in range(500) for word in ("--deny-net", f"8.8.{index // 250}.{index % 250}:53")]
+        self.works(run(CURL + f"http://{PUBLIC}/", *flags, "--deny-net", OTHER, network="full"), "public page")
+        self.refused(run(CURL + f"http://{OTHER}/", *flags, "--deny-net", OTHER, network="full"))
+        self.refused(run(CURL + "'http://[2600:1234:5::34]/'", "--deny-net", "[2600:1234:5::34]", network="full"))
+
     def test_the_host_is_not_there(self):
         with subprocess.Popen(["python3", "-m", "http.server", "8183", "--bind", "127.0.0.1"], stderr=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, cwd=PROJECT) as server:

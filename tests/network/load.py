@@ -145,6 +145,53 @@ class Many(Case):
         self.assertLess(resident, 150)
         self.assertTrue(until(lambda: processes() <= before))
 
+    def test_a_crowd_of_visitors(self):
+        # More at once than the socket between coop and its init has room for.
+        count = min(900, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 4 - 100)
+        serve = f"""
+import asyncio
+async def one(reader, writer):
+    writer.write(await reader.read(1)); await writer.drain(); writer.close()
+async def all():
+    server = await asyncio.start_server(one, "127.0.0.1", 8000, backlog=2000); print("up", flush=True)
+    await asyncio.sleep(30)
+asyncio.run(all())
+"""
+        visit = f"""
+import asyncio, resource, socket
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+visitors = []
+for _ in range({count}):
+    s = socket.socket(); s.setblocking(False); s.connect_ex(("127.0.0.1", 18085)); visitors.append(s)
+async def one(s):
+    loop = asyncio.get_running_loop()
+    try:
+        await loop.sock_sendall(s, b"x")
+        return await loop.sock_recv(s, 1) == b"x"
+    except OSError: return False
+async def all(): print(sum(await asyncio.gather(*(one(s) for s in visitors))))
+asyncio.run(asyncio.wait_for(all(), 30))
+"""
+        with start(["python3", "-c", serve], "--publish", "18085:8000") as sandbox:
+            try:
+                self.assertEqual(sandbox.stdout.readline(), "up\n")
+                for _ in range(2):
+                    done = subprocess.run(["python3", "-c", visit], capture_output=True, text=True, timeout=60, check=False)
+                    self.works(done, str(count))
+            finally:
+                sandbox.terminate()
+            sandbox.wait(10)
+
+    def test_with_few_descriptors_it_works_or_says_so(self):
+        # Whatever cannot be made for want of descriptors: no command runs in a network that nobody serves.
+        worked = set()
+        for most in (*range(6, 40, 2), 64, 256):
+            done = run("getent hosts good.example", *allow("good.example"), "--publish", "18086:8000",
+                       preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+            self.assertIn(done.returncode, (0, 125), (most, done.stderr))
+            worked.add(done.returncode)
+        self.assertEqual(worked, {0, 125})
+
     def test_a_thousand_short_ones(self):
         script = f"""
 import concurrent.futures, urllib.request

@@ -135,7 +135,10 @@ class Veth(Case):
         before, running = self.traces(), processes()
         with start("echo up; sleep 60", network="veth") as sandbox:
             self.assertEqual(sandbox.stdout.readline(), "up\n")
+            tables = self.traces()[0]
             self.assertNotEqual(self.traces(), before)
+            self.assertRegex(tables, "table ip coop-")
+            self.assertRegex(tables, "table ip6 coop-")
             os.kill(sandbox.pid, signal.SIGKILL)
         self.assertTrue(until(lambda: self.traces() == before), self.traces())
         self.assertTrue(until(lambda: processes() <= running))

@@ -186,7 +186,8 @@ TEST(HostCoverTest, NetworksCoverAddressesAndSmallerNetworks) {
 TEST(HostCoverTest, MachinesNearbyAreNotPublic) {
   for (const char* host :
        {"10.0.0.1", "169.254.169.254", "127.0.0.1:80", "192.168.0.0/24", "::1", "[fe80::1]:443",
-        "fd00::/8", "0.0.0.0/0", "::ffff:127.0.0.1", "::/0", "64:ff9b::7f00:1", "100.64.1.1"})
+        "fd00::/8", "0.0.0.0/0", "::ffff:127.0.0.1", "::/0", "64:ff9b::7f00:1", "100.64.1.1",
+        "168.63.129.16", "192.0.2.1", "2001:db8::1"})
     EXPECT_FALSE(is_public_host(host)) << host;
   for (const char* host : {"a.com", "*.a.com:443", "8.8.8.8", "2606:4700::1111", "9.0.0.0/8"})
     EXPECT_TRUE(is_public_host(host)) << host;

@@ -5,8 +5,9 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/address.h"
 #include "loopback_server.h"
-#include "net/addresses.h"
+#include "policy/forbidden_addresses.h"
 #include "tools/urls.h"
 
 namespace coop::tools {
@@ -346,7 +347,7 @@ TEST(FetchTest, TheSystemsResolverKnowsItsOwnAndFailsForNonsense) {
   const auto own = system_resolver()("localhost");
   ASSERT_TRUE(own.has_value()) << to_text(own.error());
   for (const std::string& address : *own)
-    EXPECT_EQ(net::why_forbidden(address), "loopback: this machine");
+    EXPECT_EQ(policy::why_forbidden(address), "loopback: this machine");
   EXPECT_FALSE(own->empty());
   EXPECT_FALSE(system_resolver()("no such\nname").has_value());
 }

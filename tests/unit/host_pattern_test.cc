@@ -23,7 +23,7 @@ TEST(HostPatternTest, NamesAddressesAndNetworksAreTakenInLowerCase) {
       {"10.1.2.3/32", "10.1.2.3/32"},
       {"::1", "::1"},
       {"2001:DB8::1", "2001:db8::1"},
-      {"[::1]", "[::1]"},
+      {"[::1]", "::1"},
       {"[2001:db8::1]:443", "[2001:db8::1]:443"},
       {"fd00::/8", "fd00::/8"},
       {"::/0", "::/0"},
@@ -104,6 +104,16 @@ TEST(HostPatternTest, EverythingElseIsRefused) {
   EXPECT_FALSE(check_host_pattern(std::string_view("a\0b", 3)).has_value());
   EXPECT_FALSE(check_host_pattern(std::string(64, 'a') + ".com").has_value());
   EXPECT_FALSE(check_host_pattern(std::string(100000, 'a')).has_value());
+}
+
+TEST(HostPatternTest, EachPlaceHasOneSpelling) {
+  for (const std::string_view text :
+       {"::ffff:10.0.0.1", "[::ffff:10.0.0.1]", "[::FFFF:a00:1]:80", "::ffff:10.0.0.0/104"}) {
+    const Result<std::string> checked = check_host_pattern(text);
+    ASSERT_FALSE(checked.has_value()) << text;
+    EXPECT_THAT(checked.error().hint, testing::StartsWith("write 10.0.0."));
+  }
+  EXPECT_FALSE(check_udp_pattern("[::ffff:10.0.0.1]:53").has_value());
 }
 
 TEST(HostPatternTest, ANetworkWithMoreBitsIsToldHowToBeWritten) {

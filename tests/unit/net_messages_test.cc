@@ -112,7 +112,11 @@ TEST(ClientHelloTest, TellsWhatItIsNot) {
   using Kind = ClientHello::Kind;
   EXPECT_EQ(read_client_hello("GET / HTTP/1.1\r\n").kind, Kind::not_tls);
   EXPECT_EQ(read_client_hello("SSH-2.0-x\r\n").kind, Kind::not_tls);
-  EXPECT_EQ(read_client_hello("\x16\x02"s).kind, Kind::not_tls);
+  EXPECT_EQ(read_client_hello("\x16\x40"s).kind, Kind::not_tls);
+  // The length of a message comes first in many protocols.
+  EXPECT_EQ(read_client_hello("\x16\0\0\0\x07\0\0\0"s).kind, Kind::not_tls);
+  EXPECT_EQ(read_client_hello("\x15\0\0\0\x02\0\0\0"s).kind, Kind::not_tls);
+  EXPECT_EQ(read_client_hello("\x17\0\0\0"s).kind, Kind::not_tls);
   EXPECT_EQ(read_client_hello(record(handshake("\0\x17\0\0"s))).kind, Kind::no_name);
   EXPECT_TRUE(read_client_hello(record(handshake("\xfe\x0d\0\0"s + name_extension("a.example"))))
                   .encrypted);
@@ -139,6 +143,19 @@ TEST(ClientHelloTest, OddOnesAreMalformed) {
   EXPECT_EQ(read_client_hello(record(whole.substr(0, 9)) + "GET /").kind,
             ClientHello::Kind::malformed);
   EXPECT_EQ(read_client_hello("\x15"s).kind, ClientHello::Kind::need_more);
+  // Versions that only some servers mind.
+  for (const char major : {'\0', '\x02', '\x04', '\x0f'}) {
+    std::string other = record(whole);
+    other[1] = major;
+    std::string warning = alert;
+    warning[1] = major;
+    EXPECT_EQ(read_client_hello(other.substr(0, 5)).kind, ClientHello::Kind::need_more);
+    EXPECT_EQ(read_client_hello(other).kind, ClientHello::Kind::malformed);
+    EXPECT_EQ(read_client_hello(warning + record(whole)).kind, ClientHello::Kind::malformed);
+    std::string empty = "\x16\x03\x01\0\0"s + record(whole);
+    empty[1] = major;
+    EXPECT_EQ(read_client_hello(empty).kind, ClientHello::Kind::malformed);
+  }
   std::string endless;
   while (endless.size() < 30000)
     endless += record("\x01"s.substr(0, endless.empty() ? 1 : 0) + std::string(1, '\0'));

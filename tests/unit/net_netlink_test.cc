@@ -73,11 +73,13 @@ TEST(NetlinkTest, RulesAreOneTransaction) {
   rules.accept("output", {.destination = Prefix{std::string("\x7f\0\0\0", 4), 8}});
   rules.send_to("output", {.protocol = IPPROTO_TCP}, std::string("\xc6\x12\x00\x01", 4), 1);
   rules.reject("output", {.protocol = IPPROTO_UDP, .port = 53});
-  const NetlinkBatch& batch = rules.finish();
-  EXPECT_EQ(&rules.finish(), &batch);  // once is enough
+  ASSERT_EQ(rules.finish().size(), 1U);
+  const NetlinkBatch& batch = rules.finish().front();
   const std::vector<Message> messages = messages_in(batch.bytes());
   ASSERT_EQ(messages.size(), 7U);  // begin, table, chain, three rules, end
-  EXPECT_EQ(batch.acknowledgements(), 5U);
+  EXPECT_EQ(batch.acknowledgements(), 1U);
+  for (std::size_t index = 0; index < messages.size(); ++index)  // the last rule
+    EXPECT_EQ((messages[index].flags & NLM_F_ACK) != 0, index == 5) << index;
   constexpr std::size_t kHeader = 4;  // nfgenmsg
   for (std::size_t index = 1; index + 1 < messages.size(); ++index) {
     std::vector<std::string> values;
@@ -91,7 +93,24 @@ TEST(NetlinkTest, ARejectionOfEverythingResetsStreamsToo) {
   both.reject("c", {});
   Ruleset one(AF_INET, "t");
   one.reject("c", {.protocol = IPPROTO_UDP});
-  EXPECT_EQ(both.finish().acknowledgements(), one.finish().acknowledgements() + 1);
+  EXPECT_EQ(messages_in(both.finish().front().bytes()).size(),
+            messages_in(one.finish().front().bytes()).size() + 1);
+}
+
+TEST(NetlinkTest, ManyRulesAreSeveralTransactions) {
+  Ruleset rules(AF_INET, "t");
+  constexpr std::uint16_t kMany = 2000;
+  for (std::uint16_t port = 1; port <= kMany; ++port)
+    rules.accept("c", {.protocol = IPPROTO_TCP, .port = port});
+  const std::vector<NetlinkBatch>& transactions = rules.finish();
+  EXPECT_GT(transactions.size(), 2U);
+  std::size_t total = 0;
+  for (const NetlinkBatch& batch : transactions) {
+    EXPECT_LT(batch.bytes().size(), std::size_t{80} << 10U);
+    EXPECT_EQ(batch.acknowledgements(), 1U);
+    total += messages_in(batch.bytes()).size();
+  }
+  EXPECT_EQ(total, kMany + 1 + 2 * transactions.size());  // with the table and the frames
 }
 
 }  // namespace

@@ -169,6 +169,36 @@ TEST(RelayTest, AConnectionThatBreaksEndsTheOther) {
   EXPECT_LE(::read(between.client.get(), &byte, 1), 0);
 }
 
+std::chrono::nanoseconds processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Whoever shuts both ways has hung up, which epoll tells as long as it is so. The rest of what was said waits for a
+// client that does not read.
+TEST(RelayTest, WhoReadsNothingOfAFinishedAnswerKeepsNobodyBusy) {
+  using namespace std::literals;
+  Between between;
+  ::shutdown(between.client.get(), SHUT_WR);
+  EXPECT_EQ(read_all(between.server.get(), "server").value(), "");
+  const std::string answer = pattern(std::size_t{16} << 20U);
+  std::jthread sending([&] {
+    send_all(between.server, answer);
+    between.server.reset();
+  });
+  // Read until the rest fits between server and client.
+  std::string read(answer.size() - (std::size_t{300} << 10U), '\0');
+  ASSERT_EQ(::recv(between.client.get(), read.data(), read.size(), MSG_WAITALL),
+            static_cast<ssize_t>(read.size()));
+  sending.join();
+  std::this_thread::sleep_for(100ms);
+  const auto before = processor_time();
+  std::this_thread::sleep_for(500ms);
+  EXPECT_LT(processor_time() - before, 200ms);
+  EXPECT_TRUE(read + read_all(between.client.get(), "client").value() == answer);
+}
+
 TEST(RelayTest, ConnectionsThatRestHoldNoPipes) {
   const std::unique_ptr<EventLoop> loop = EventLoop::make().value();
   PipePool pipes;
@@ -223,6 +253,24 @@ TEST(EventLoopTest, TimersPostedTasksAndDescriptorsTakeTurns) {
   EXPECT_EQ(seen.size(), 3U);
   EXPECT_EQ(std::ranges::count(seen, "never"), 0);
   EXPECT_EQ(seen.back(), "timer");
+}
+
+TEST(EventLoopTest, WhatRestsIsLookedAtLater) {
+  const std::unique_ptr<EventLoop> loop = EventLoop::make().value();
+  const UniqueFd event(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  int count = 0;
+  const auto ready = [&](std::uint32_t) {
+    ++count;
+    loop->rest(event.get(), std::chrono::milliseconds(20));
+    loop->rest(event.get(), std::chrono::milliseconds(1));  // it rests already
+    if (count == 3) loop->stop();
+  };
+  ASSERT_TRUE(loop->watch(event.get(), EPOLLIN, ready).has_value());
+  const auto began = std::chrono::steady_clock::now();
+  loop->run();
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(40));
+  // Another with the same number is not disturbed by what the first had planned.
+  loop->forget(event.get());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <future>
 #include <thread>
 
-#include "net/addresses.h"
+#include "base/address.h"
 #include "net/dns_message.h"
 #include "temp_tree.h"
 

@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "net/addresses.h"
+#include "base/address.h"
 
 namespace coop::net {
 namespace {

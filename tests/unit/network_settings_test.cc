@@ -205,6 +205,18 @@ TEST(NetworkSettingsTest, AProjectAddsNothingByItself) {
       IsEmpty());
 }
 
+// An open network refuses some addresses: a stranger's repository does not open them, whichever table they are in.
+TEST(NetworkSettingsTest, AProjectOpensNoAddressOfAnOpenNetwork) {
+  const auto refused = [](const char* host) {
+    const Layer yours = user().set(Key::network, Scalar("full"));
+    const Layer theirs = project().names(Key::network_allow, {host});
+    return !merge(std::vector<Layer>{yours, theirs}, Approval::none).refused.empty();
+  };
+  EXPECT_FALSE(refused("example.com"));
+  for (const char* host : {"10.0.0.1", "168.63.129.16", "192.0.2.0/24", "8.8.8.8", "2001:db8::/32"})
+    EXPECT_TRUE(refused(host)) << host;
+}
+
 // --- The ceiling ---
 
 bool is_beyond(const Settings& ceiling, Key key, const char* text) {

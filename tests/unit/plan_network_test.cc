@@ -201,6 +201,36 @@ TEST(PlanNetworkTest, ASocketInTheWorkspaceIsThereToo) {
       binds, [](const BindMount& bind) { return bind.target == "/work/live.sock"; }));
 }
 
+// What a command may have put there between two runs of a session.
+TEST(PlanNetworkTest, ALinkLeadsToNoOtherSocket) {
+  HostFacts host = anns_machine();
+  const Path path = std::string(kProject) + "/live.sock";
+  add_path(host, "/run/other.sock", PathKind::socket);
+  add_path(host, "/run/docker.sock", PathKind::socket);
+  Policy policy = policy_for(View::minimal);
+  for (const Path& planted : {path, Path("/srv/live.sock")})
+    for (const char* target : {"/run/other.sock", "/run/docker.sock"}) {
+      add_link(host, planted, target, target, PathKind::socket);
+      policy.sockets = {{planted, "--socket"}};
+      // Elsewhere a link is the user's own, unless it hides what it is.
+      if (planted != path && target == std::string_view("/run/other.sock")) {
+        must_compile(policy, host);
+        continue;
+      }
+      EXPECT_THAT(must_fail(policy, host).subject, testing::HasSubstr(target));
+    }
+}
+
+TEST(PlanNetworkTest, RulesThatNobodyCanReadAreErrors) {
+  Policy policy = policy_for(View::minimal);
+  policy.network = NetworkMode::allowlist;
+  for (const char* bad : {"bad.example.", " bad.example", "10.0.0.1/8", "::ffff:10.0.0.1"}) {
+    policy.deny_net = {{bad, "the program's own"}};
+    EXPECT_THAT(to_text(must_fail(policy, anns_machine())), testing::HasSubstr("the program's own"))
+        << bad;
+  }
+}
+
 TEST(PlanNetworkTest, ASocketMustBeOne) {
   HostFacts host = anns_machine();
   Policy policy = policy_for(View::minimal);

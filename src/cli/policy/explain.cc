@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/address.h"
 #include "base/path.h"
 #include "cli/options_policy.h"
 #include "cli/policy/policy_command.h"
-#include "net/addresses.h"
 #include "net/host_rules.h"
 #include "net/own_address.h"
 #include "plan/explain.h"
@@ -130,13 +130,12 @@ Answer explain_loopback(const Policy& policy, Answer answer, const Asked& asked)
 }
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" ||
-         (host.starts_with("127.") && net::address_bytes(host));
+  return host == "localhost" || host == "::1" || (host.starts_with("127.") && address_bytes(host));
 }
 
 // Private, metadata and other such addresses are open only to a rule that names them.
 std::string guarded_reason(const Policy& policy, const Asked& asked) {
-  if (!net::address_bytes(asked.host)) return {};
+  if (!address_bytes(asked.host)) return {};
   const net::HostRules rules{.allowed = policy.allow_net, .denied = policy.deny_net};
   if (net::opens_forbidden(rules, asked.host, asked.port.value_or(kUsualPort))) return {};
   return net::why_guarded(asked.host);

@@ -1,5 +1,6 @@
 // Addresses in their forms, and those that nobody may reach.
-#include "net/addresses.h"
+#include "base/address.h"
+#include "policy/forbidden_addresses.h"
 
 #include <gtest/gtest.h>
 
@@ -33,32 +34,32 @@ TEST(AddressTest, TheKernelGetsThemToo) {
 
 TEST(AddressTest, ForbiddenNetworksAreWhatIsForbiddenAndDoNotOverlap) {
   using Networks = std::vector<std::pair<std::string, unsigned>>;
-  EXPECT_EQ(forbidden_networks(AF_INET), (Networks{{"168.63.129.16", 32},
-                                                   {"0.0.0.0", 8},
-                                                   {"10.0.0.0", 8},
-                                                   {"100.64.0.0", 10},
-                                                   {"127.0.0.0", 8},
-                                                   {"169.254.0.0", 16},
-                                                   {"172.16.0.0", 12},
-                                                   {"192.0.0.0", 24},
-                                                   {"192.0.2.0", 24},
-                                                   {"192.88.99.0", 24},
-                                                   {"192.168.0.0", 16},
-                                                   {"198.18.0.0", 15},
-                                                   {"198.51.100.0", 24},
-                                                   {"203.0.113.0", 24},
-                                                   {"224.0.0.0", 4},
-                                                   {"240.0.0.0", 4}}));
-  EXPECT_EQ(forbidden_networks(AF_INET6), (Networks{{"2001::", 23},
-                                                    {"2001:db8::", 32},
-                                                    {"2002::", 16},
-                                                    {"3fff::", 20},
-                                                    {"::", 3},
-                                                    {"4000::", 2},
-                                                    {"8000::", 1}}));
+  EXPECT_EQ(policy::forbidden_networks(AF_INET), (Networks{{"168.63.129.16", 32},
+                                                           {"0.0.0.0", 8},
+                                                           {"10.0.0.0", 8},
+                                                           {"100.64.0.0", 10},
+                                                           {"127.0.0.0", 8},
+                                                           {"169.254.0.0", 16},
+                                                           {"172.16.0.0", 12},
+                                                           {"192.0.0.0", 24},
+                                                           {"192.0.2.0", 24},
+                                                           {"192.88.99.0", 24},
+                                                           {"192.168.0.0", 16},
+                                                           {"198.18.0.0", 15},
+                                                           {"198.51.100.0", 24},
+                                                           {"203.0.113.0", 24},
+                                                           {"224.0.0.0", 4},
+                                                           {"240.0.0.0", 4}}));
+  EXPECT_EQ(policy::forbidden_networks(AF_INET6), (Networks{{"2001::", 23},
+                                                            {"2001:db8::", 32},
+                                                            {"2002::", 16},
+                                                            {"3fff::", 20},
+                                                            {"::", 3},
+                                                            {"4000::", 2},
+                                                            {"8000::", 1}}));
   for (const int family : {AF_INET, AF_INET6})
-    for (const auto& [first, bits] : forbidden_networks(family))
-      EXPECT_NE(why_forbidden(first), "") << first;
+    for (const auto& [first, bits] : policy::forbidden_networks(family))
+      EXPECT_NE(policy::why_forbidden(first), "") << first;
 }
 
 TEST(AddressGuardTest, ForbidsWhatIsNotTheInternet) {
@@ -128,7 +129,7 @@ TEST(AddressGuardTest, ForbidsWhatIsNotTheInternet) {
       {"200::1", "reserved"},
   };
   for (const auto& [address, reason] : forbidden)
-    EXPECT_EQ(why_forbidden(address), reason) << address;
+    EXPECT_EQ(policy::why_forbidden(address), reason) << address;
 }
 
 TEST(AddressGuardTest, ForbidsWhatIsNoAddress) {
@@ -136,7 +137,7 @@ TEST(AddressGuardTest, ForbidsWhatIsNoAddress) {
   for (const std::string_view text :
        {""sv, "a.example"sv, "127.1"sv, "0x7f.0.0.1"sv, "8.8.8.8 "sv, "08.8.8.8"sv,
         "fe80::1%eth0"sv, "[2606:4700::1]"sv, "8.8.8.8/32"sv, "8.8.8.8\0"sv, "1.2.3.4.5"sv})
-    EXPECT_EQ(why_forbidden(text), "not an address") << text;
+    EXPECT_EQ(policy::why_forbidden(text), "not an address") << text;
 }
 
 TEST(AddressGuardTest, LetsTheInternetThrough) {
@@ -171,7 +172,7 @@ TEST(AddressGuardTest, LetsTheInternetThrough) {
                               "2606:4700:4700::1111",
                               "2a00:1450::1",
                               "3fff:1000::1"})
-    EXPECT_EQ(why_forbidden(address), "") << address;
+    EXPECT_EQ(policy::why_forbidden(address), "") << address;
 }
 
 TEST(AddressesTest, AddressesOfThisMachineAreItsOwn) {
