@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include "child/state.h"
+#include "raw/signals.h"
 
 namespace coop::child {
 
@@ -19,19 +20,6 @@ int close_inherited(const Program& program) noexcept {
     from = keep + 1;
   }
   return error_of(raw::call(SYS_close_range, from, ~0U, 0));
-}
-
-// The parent blocked every signal before the clone, so none of its handlers can run in here.
-// Dispositions go back to the default: what the parent ignores, the workload should not.
-void reset_signals() noexcept {
-  struct {
-    void* handler;
-    unsigned long flags;
-    void* restorer;
-    std::uint64_t mask;
-  } const defaults{};
-  for (int number = 1; number <= 64; ++number)
-    raw::call(SYS_rt_sigaction, number, &defaults, nullptr, sizeof(std::uint64_t));
 }
 
 int apply(State& state, const Instruction& instruction) noexcept {
@@ -69,7 +57,8 @@ const Program* receive_rest(int control) noexcept {
   failure.error = close_inherited(program);
   const Program* current = &program;
   if (failure.error == 0) {
-    reset_signals();
+    // The parent blocked every signal before the clone, so none of its handlers can run in here.
+    raw::reset_signals();
     raw::call(SYS_setsid);
     walk(program, state, failure);
     if (failure.error == 0 && program.continues) {

@@ -17,6 +17,7 @@ constexpr unsigned kHandshake = 22;
 constexpr unsigned kFirstRecord = 20;  // change cipher spec, alert, handshake, data, heartbeat
 constexpr unsigned kLastRecord = 24;
 constexpr unsigned kClientHello = 1;
+constexpr unsigned kServerHello = 2;
 constexpr unsigned kServerName = 0;
 constexpr unsigned kEncryptedHello = 0xfe0d;
 
@@ -54,6 +55,7 @@ class Cursor {
 struct Handshake {
   Kind kind = Kind::need_more;  // named: it is whole
   std::string body{};
+  std::size_t size = 0;  // of its records
 };
 
 // What the first bytes of a record are. Servers differ in which versions they let through: crypto/tls of Go takes any below
@@ -93,13 +95,18 @@ Handshake gather(std::string_view bytes) {
     Cursor head(std::string_view(found.body).substr(1));
     const std::size_t wanted = head.number(3);
     if (head.fits() && wanted > kMostBytes) return {.kind = Kind::malformed};
+    const bool whole_record = bytes.size() >= 5 + length;
     if (head.fits() && found.body.size() >= wanted + 4) {
+      // Nobody sends more in its record, but who wants a second hello to go by unseen.
+      if (!whole_record || found.body.size() > wanted + 4) return {.kind = Kind::malformed};
       found.kind = Kind::named;
       found.body = found.body.substr(4, wanted);
+      found.size += 5 + length;
       return found;
     }
-    if (bytes.size() < 5 + length) break;
+    if (!whole_record) break;
     bytes.remove_prefix(5 + length);
+    found.size += 5 + length;
   }
   return {.kind = Kind::need_more};
 }
@@ -143,9 +150,35 @@ ClientHello read_body(std::string_view body) {
 
 }  // namespace
 
+ClientHello read_second_hello(std::string_view bytes) {
+  // For the sake of old machines on the way, clients put this record before it.
+  constexpr std::string_view kChangeCipherSpec("\x14\x03\x03\0\x01\x01", 6);
+  if (bytes.size() < kChangeCipherSpec.size() && kChangeCipherSpec.starts_with(bytes)) return {};
+  const std::size_t before = bytes.starts_with(kChangeCipherSpec) ? kChangeCipherSpec.size() : 0;
+  ClientHello hello = read_client_hello(bytes.substr(before));
+  if (hello.size > 0) hello.size += before;
+  return hello;
+}
+
+bool asks_for_second_hello(std::string_view answer) {
+  // Instead of a random number (RFC 8446, 4.1.3).
+  constexpr std::string_view kRetry(
+      "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+      "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c",
+      32);
+  constexpr std::size_t kRandom = 5 + 4 + 2;  // behind the record, the kind and length, the version
+  return answer.size() >= kServerHelloHead && static_cast<unsigned char>(answer[0]) == kHandshake &&
+         static_cast<unsigned char>(answer[5]) == kServerHello &&
+         answer.substr(kRandom, kRetry.size()) == kRetry;
+}
+
 ClientHello read_client_hello(std::string_view bytes) {
   const Handshake handshake = gather(bytes.substr(0, kMostBytes));
-  if (handshake.kind == Kind::named) return read_body(handshake.body);
+  if (handshake.kind == Kind::named) {
+    ClientHello hello = read_body(handshake.body);
+    hello.size = handshake.size;
+    return hello;
+  }
   if (handshake.kind == Kind::need_more && bytes.size() >= kMostBytes)
     return {.kind = Kind::malformed};
   return {.kind = handshake.kind};

@@ -3,11 +3,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
-
-#include "net/client_hello.h"
 
 namespace coop::net {
 
@@ -15,6 +14,19 @@ namespace {
 
 constexpr std::uint32_t kMostDrained = 256U << 10U;
 constexpr std::string_view kTlsGuard = "TLS guard";
+
+// However little it is.
+void hear_any(const UniqueFd& socket) {
+  const int least = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
+}
+
+// What is small and among the first that is sent: it fits.
+bool pass(const UniqueFd& socket, std::string_view bytes) {
+  errno = EMSGSIZE;  // when only a part of it did
+  return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(bytes.size());
+}
 
 }  // namespace
 
@@ -93,20 +105,82 @@ void Connection::judge_hello() {
         refuse(kTlsGuard, "the hello of its TLS is not whole");
         end(Closing::reset);
       });
-    case ClientHello::Kind::not_tls:
-    case ClientHello::Kind::no_name: return relay();
+    case ClientHello::Kind::not_tls: return relay();
     case ClientHello::Kind::malformed:
       refuse(kTlsGuard, "the hello of its TLS is malformed");
       return end(Closing::reset);
+    case ClientHello::Kind::no_name: return pass_hello(hello);
     case ClientHello::Kind::named:
-      if (hello.name == event_.host) return relay();
+      if (hello.name == event_.host) return pass_hello(hello);
       refuse(kTlsGuard, "its TLS asks for " + hello.name);
       return end(Closing::reset);
   }
 }
 
+// Nothing but the hello, until the answer is there: behind it a second one may lie already.
+void Connection::pass_hello(const ClientHello& hello) {
+  in_time();
+  const std::string_view bytes = std::string_view(first_).substr(0, hello.size);
+  if (!pass(server_, bytes)) return fail(system_error("send", "the hello").error());
+  passed_to_server_ += bytes.size();
+  first_.erase(0, hello.size);
+  const auto enough = static_cast<int>(kServerHelloHead);
+  ::setsockopt(server_.get(), SOL_SOCKET, SO_RCVLOWAT, &enough, sizeof enough);
+  when_ready(client_, EPOLLRDHUP, [this] { judge_silence(); });
+  when_ready(server_, EPOLLIN, [this] { judge_answer(); });
+}
+
+// The client will say no more. When it has not said more already, there is no second hello to come, and the server may wait
+// for the end.
+void Connection::judge_silence() {
+  char byte = 0;
+  const ssize_t more = ::recv(client_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (more < 0) return end(Closing::reset);
+  if (more == 0 && first_.empty()) return relay();
+  when_ready(client_, 0, [this] { end(Closing::reset); });
+}
+
+void Connection::judge_answer() {
+  std::array<char, 4096> buffer;
+  const ssize_t seen =
+      ::recv(server_.get(), buffer.data(), kServerHelloHead, MSG_PEEK | MSG_DONTWAIT);
+  if (seen < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (seen <= 0 || !asks_for_second_hello({buffer.data(), static_cast<std::size_t>(seen)}))
+    return relay();
+  const ssize_t count = ::recv(server_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const std::string_view answer(buffer.data(),
+                                static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (!pass(client_, answer)) return fail(system_error("send", "the answer").error());
+  passed_to_client_ += answer.size();
+  hear_any(server_);
+  when_ready(server_, 0, [this] { end(Closing::reset); });
+  when_ready(client_, EPOLLIN, [this] {
+    const Heard heard = hear();
+    if (heard == Heard::the_end) return end(Closing::reset);
+    if (heard == Heard::something) judge_second_hello();
+  });
+  when_late(egress_.options().head_time, [this] {
+    refuse(kTlsGuard, "the second hello of its TLS is not whole");
+    end(Closing::reset);
+  });
+  if (!first_.empty()) judge_second_hello();
+}
+
+void Connection::judge_second_hello() {
+  const ClientHello hello = read_second_hello(first_);
+  if (hello.kind == ClientHello::Kind::need_more) return;
+  const bool same = hello.kind == ClientHello::Kind::no_name ||
+                    (hello.kind == ClientHello::Kind::named && hello.name == event_.host);
+  if (same) return relay();
+  refuse(kTlsGuard, hello.kind == ClientHello::Kind::named
+                        ? "the second hello of its TLS asks for " + hello.name
+                        : "the second hello of its TLS is malformed");
+  end(Closing::reset);
+}
+
 void Connection::relay() {
   in_time();
+  if (passed_to_server_ > 0) hear_any(server_);
   relay_ = std::make_unique<Relay>(egress_.loop(), egress_.pipes(),
                                    Relay::Sockets{std::move(client_), std::move(server_)},
                                    std::exchange(first_, {}), [this](const Relayed&) {
@@ -150,6 +224,8 @@ void Connection::record() {
     event_.sent = relay_->so_far().to_server;
     event_.received = relay_->so_far().to_client;
   }
+  event_.sent += passed_to_server_;
+  event_.received += passed_to_client_;
   if (egress_.options().record) egress_.options().record(event_);
 }
 

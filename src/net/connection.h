@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/client_hello.h"
 #include "net/egress.h"
 #include "net/target.h"
 
@@ -75,6 +76,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void fail(const Error& error);
   void read_hello();
   void judge_hello();
+  void pass_hello(const ClientHello& hello);
+  void judge_silence();
+  void judge_answer();
+  void judge_second_hello();
   void drain();
   void forget();
 
@@ -83,6 +88,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool recorded_ = false;
   bool ended_ = false;
   std::uint32_t drained_ = 0;
+  std::uint64_t passed_to_server_ = 0;  // before there was a relay
+  std::uint64_t passed_to_client_ = 0;
   EventLoop::Timer deadline_{};
   std::shared_ptr<Outbound> outbound_{};
   std::unique_ptr<Relay> relay_{};

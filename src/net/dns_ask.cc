@@ -53,7 +53,7 @@ void DnsAsk::ask_next() {
     // Another for each attempt, from the kernel: who can guess it can answer in the server's place.
     if (::getrandom(&asked_.id, sizeof asked_.id, 0) != sizeof asked_.id) break;
     if (const Result<void> opened = open(SOCK_DGRAM); !opened) {
-      problem_ = to_text(opened.error());
+      problem_ = "name server " + servers_.addresses[current_] + ": " + to_text(opened.error());
       gone_[current_] = true;
       continue;
     }
@@ -139,14 +139,14 @@ void DnsAsk::judge(const DnsReply& reply) {
     case Kind::found:
     case Kind::no_such_name: return end(reply);
     case Kind::truncated: return ask_again_by_tcp();
-    case Kind::failed: return give_up_server("the name server could not say");
+    case Kind::failed: return give_up_server("it could not say");
     case Kind::other:
-    case Kind::broken: return give_up_server("the answer of the name server is malformed");
+    case Kind::broken: return give_up_server("its answer is malformed");
   }
 }
 
-void DnsAsk::give_up_server(std::string why) {
-  problem_ = std::move(why);
+void DnsAsk::give_up_server(const std::string& why) {
+  problem_ = "name server " + servers_.addresses[current_] + ": " + why;
   gone_[current_] = true;
   ask_next();
 }

@@ -42,7 +42,7 @@ class DnsAsk {
   void send_by_tcp();
   void receive_by_tcp();
   void judge(const DnsReply& reply);
-  void give_up_server(std::string why);
+  void give_up_server(const std::string& why);
   void end(const DnsReply& reply);
   void forget();
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "net/dns_message.h"
 #include "net/resolver_config.h"
 
 namespace coop::net {
@@ -88,7 +89,16 @@ void DnsForwarder::ask_next(Place question) {
     question->deadline = loop_.after(kAnswerTime, [this, question] { ask_next(question); });
     return;
   }
-  end(question);  // who asked asks again, or gives up
+  // Who asked would wait and ask again, and hear no more than this.
+  const std::string answer = dns_failure(question->message, DnsCode::server_failure);
+  if (!answer.empty()) reply(question, answer);
+  end(question);
+}
+
+void DnsForwarder::reply(Place question, std::string_view answer) {
+  ::sendto(question->asked_on, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+           reinterpret_cast<const sockaddr*>(question->asker.data()),
+           static_cast<socklen_t>(question->asker.size()));
 }
 
 void DnsForwarder::answered(Place question) {
@@ -96,9 +106,7 @@ void DnsForwarder::answered(Place question) {
   const ssize_t count = ::recv(question->server.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (count < 0 && errno == EAGAIN) return;
   if (count < 0) return ask_next(question);  // nobody is there
-  ::sendto(question->asked_on, buffer.data(), static_cast<std::size_t>(count),
-           MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(question->asker.data()),
-           static_cast<socklen_t>(question->asker.size()));
+  reply(question, {buffer.data(), static_cast<std::size_t>(count)});
   end(question);
 }
 

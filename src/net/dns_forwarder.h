@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/event_loop.h"
@@ -46,6 +47,7 @@ class DnsForwarder {
   void datagram(int fd);
   void ask_next(Place question);
   void answered(Place question);
+  static void reply(Place question, std::string_view answer);
   void end(Place question);
   void accept(int fd);
   void connect_next(StreamPlace stream);

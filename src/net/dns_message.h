@@ -26,6 +26,7 @@ struct DnsQuestion {
 enum class DnsCode : std::uint8_t {
   no_error = 0,
   format_error = 1,
+  server_failure = 2,
   no_such_name = 3,
   not_implemented = 4,
   refused = 5,

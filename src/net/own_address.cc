@@ -30,31 +30,40 @@ std::string question_for(const std::string& bytes) {
 
 }  // namespace
 
+Result<OwnAddresses> OwnAddresses::open() {
+  OwnAddresses made;
+  made.socket_.reset(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!made.socket_.valid()) return system_error("socket", "netlink");
+  return made;
+}
+
 // Asked of the routes, since that is where a connection would go: a list of interfaces has not all that is led here, and
 // binding to an address succeeds for everybody's where the machine is set up so.
-bool is_own_address(std::string_view address) {
+bool OwnAddresses::contains(std::string_view address) const {
   const std::string bytes = address_bytes(address).value_or(std::string());
   if (bytes.empty()) return false;
   const std::string question = question_for(bytes);
-  const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-  // Whoever uses up our descriptors must not open anything by that: what is not known is refused.
-  if (!socket.valid() || ::send(socket.get(), question.data(), question.size(), 0) < 0) return true;
-  std::array<char, 4096> buffer;
-  ssize_t size = 0;
-  do size = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-  while (size < 0 && errno == EINTR);
-  nlmsghdr header{};
-  rtmsg route{};
-  if (size < static_cast<ssize_t>(sizeof header + sizeof route)) return true;
-  std::memcpy(&header, buffer.data(), sizeof header);
-  if (header.nlmsg_type != RTM_NEWROUTE) return false;  // an error: no way leads there
-  std::memcpy(&route, buffer.data() + sizeof header, sizeof route);
-  return route.rtm_type == RTN_LOCAL;
+  if (::send(socket_.get(), question.data(), question.size(), 0) < 0) return true;
+  unsigned char type = RTN_UNSPEC;
+  // The route, when there is one, and then whether there is.
+  for (;;) {
+    alignas(nlmsghdr) std::array<char, 4096> buffer;
+    const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    nlmsghdr header{};
+    if (size < static_cast<ssize_t>(sizeof header)) return true;
+    std::memcpy(&header, buffer.data(), sizeof header);
+    if (header.nlmsg_type == NLMSG_ERROR) return type == RTN_LOCAL;
+    rtmsg route{};
+    if (size < static_cast<ssize_t>(sizeof header + sizeof route)) return true;
+    std::memcpy(&route, buffer.data() + sizeof header, sizeof route);
+    if (header.nlmsg_type == RTM_NEWROUTE) type = route.rtm_type;
+  }
 }
 
-std::string why_guarded(std::string_view address) {
+std::string OwnAddresses::why_forbidden(std::string_view address) const {
   std::string reason = policy::why_forbidden(address);
-  if (reason.empty() && is_own_address(address)) reason = "an address of this machine";
+  if (reason.empty() && contains(address)) reason = "an address of this machine";
   return reason;
 }
 

@@ -78,8 +78,9 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
       "shows where one is");
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
-        "unsafe.host_network: the sandbox shares the host's network, its localhost services and "
-        "abstract sockets included");
+        "unsafe.host_network: the sandbox shares the host's network, its localhost services "
+        "included" +
+        std::string(host.landlock_abi >= 6 ? "" : ", and its abstract sockets"));
 }
 
 // The .git file of a submodule is relative to itself, and the workspace is elsewhere in this view.

@@ -238,8 +238,29 @@ Result<void> check_network(const Policy& policy, const HostFacts& host) {
   return {};
 }
 
+namespace {
+
+// Written for this machine's services, and opens nothing.
+void note_loopback(Plan& plan, const std::vector<HostRule>& rules) {
+  for (const HostRule& rule : rules) {
+    const bool name = rule.pattern == "localhost" || rule.pattern.starts_with("localhost:") ||
+                      rule.pattern.ends_with(".localhost");
+    if (name || policy::host_covers("127.0.0.0/8", rule.pattern, policy::Portless::every) ||
+        policy::host_covers("::1", rule.pattern, policy::Portless::every))
+      plan.notes.push_back(rule.origin + " " + printable(rule.pattern) +
+                           ": inside, this is the sandbox itself; --host-port PORT leads to this "
+                           "machine's");
+  }
+}
+
+}  // namespace
+
 void add_network(Plan& plan, const Policy& policy, const HostFacts& host) {
   Planner(plan, policy, host).run();
+  if (policy.network != NetworkMode::host) {
+    note_loopback(plan, policy.allow_net);
+    note_loopback(plan, policy.allow_udp);
+  }
   if (policy.network != NetworkMode::full && policy.network != NetworkMode::veth) return;
   for (const HostRule& rule : policy.allow_net)
     if (!policy::names_addresses(rule.pattern))

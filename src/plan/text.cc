@@ -201,6 +201,10 @@ std::string hint_for(const Step& step, int errno_value) {
   if (packets && (errno_value == EOPNOTSUPP || errno_value == ENOENT ||
                   errno_value == EPROTONOSUPPORT || errno_value == EAFNOSUPPORT))
     return "the kernel lacks nftables or its NAT: modprobe nf_tables nft_chain_nat nft_reject";
+  if (std::holds_alternative<Listen>(step.action) && errno_value == ETOOMANYREFS)
+    return "processes of this user pass too many descriptors to each other and do not receive "
+           "them; another sandbox may "
+           "be one of them";
   if (errno_value == ELOOP) return "a symlink appeared where there was none while coop looked";
   if (std::holds_alternative<OverlayMount>(step.action) && errno_value == EINVAL)
     return "overlayfs cannot use this directory as its lower layer (nested overlay?); try --tmpfs "

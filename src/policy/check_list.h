@@ -42,7 +42,7 @@ void check_available(const Config& config, const CheckFacts& facts, Findings& fi
 void check_user_namespaces(const Config& config, const CheckFacts& facts, Findings& findings);
 void check_backend(const Config& config, const CheckFacts& facts, Findings& findings);
 void check_image(const Config& config, const CheckFacts& facts, Findings& findings);
-void check_network(const Config& config, Findings& findings);
+void check_network(const Config& config, const CheckFacts& facts, Findings& findings);
 void check_paths(const Config& config, const CheckFacts& facts, Findings& findings);
 void check_overrides(const Config& config, Findings& findings);
 void check_owners(const Config& config, Findings& findings);

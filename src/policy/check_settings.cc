@@ -122,7 +122,7 @@ std::vector<Path> paths_to_check(const Config& config) {
   return {paths.begin(), paths.end()};
 }
 
-void check_network(const Config& config, Findings& findings) {
+void check_network(const Config& config, const CheckFacts& facts, Findings& findings) {
   std::vector<Section> sections = sandbox_sections(config);
   std::ranges::move(override_sections(config), std::back_inserter(sections));
   for (const Section& section : sections) {
@@ -130,6 +130,11 @@ void check_network(const Config& config, Findings& findings) {
     if (network == "host") check_host_network(config, section, findings);
     if (network == "allowlist") check_allow_list(config, section, findings);
     if (network == "full" || network == "veth") check_open_network(section, findings);
+    if (network == "veth" && facts.host.uid != 0)
+      findings.push_back(finding_at(Severity::error, "sandbox_network",
+                                    section.settings->at(Key::network).origin,
+                                    section.whose + ": network \"veth\" needs root",
+                                    "use network = \"full\" or \"allowlist\", which do not"));
     check_control_sockets(config, section, findings);
   }
 }

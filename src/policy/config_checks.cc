@@ -43,7 +43,7 @@ Findings check_config(const Config& config, const CheckFacts& facts) {
   check_available(config, facts, findings);
   check_backend(config, facts, findings);
   check_image(config, facts, findings);
-  check_network(config, findings);
+  check_network(config, facts, findings);
   check_paths(config, facts, findings);
   check_overrides(config, findings);
   check_owners(config, findings);

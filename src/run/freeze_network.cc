@@ -171,22 +171,30 @@ std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
   for (const std::string& text : redirect.own) {
     const std::string own = bytes_of(text);
     const int family = family_of(own);
+    const std::array<net::Match, 2> inside{
+        net::Match{.destination = loopback(family)},
+        net::Match{.destination = net::Prefix{own, static_cast<unsigned>(own.size() * 8)}}};
     net::Ruleset rules(family, "coop");
     rules.add_chain("output", {"nat", NF_INET_LOCAL_OUT, kBeforeRouting});
-    rules.accept("output", {.destination = loopback(family)});
-    rules.accept("output",
-                 {.destination = net::Prefix{own, static_cast<unsigned>(own.size() * 8)}});
+    // Before the other chain gives them new addresses.
+    rules.add_chain("datagrams", {"filter", NF_INET_LOCAL_OUT, kBeforeRouting - 1});
+    for (const char* chain : {"output", "datagrams"})
+      for (const net::Match& match : inside) rules.accept(chain, match);
     // Whichever name server a program believes in, it asks ours.
     for (const std::uint8_t protocol : {IPPROTO_UDP, IPPROTO_TCP})
       rules.send_to("output", {.protocol = protocol, .port = kDnsPort}, own, kDnsPort);
     rules.send_to("output", {.protocol = IPPROTO_TCP}, own, redirect.connections);
+    rules.accept("datagrams", {.protocol = IPPROTO_UDP, .port = kDnsPort});
     for (const DatagramRule& rule : redirect.datagrams) {
       const std::optional<net::Prefix> prefix = prefix_of(rule.network);
       if (!prefix || family_of(prefix->address) != family) continue;
+      const net::Match match{.destination = *prefix, .protocol = IPPROTO_UDP, .port = rule.port};
       // The address stays as it is: that is how the relay learns it.
-      rules.send_to("output", {.destination = *prefix, .protocol = IPPROTO_UDP, .port = rule.port},
-                    {}, rule.listener);
+      rules.send_to("output", match, {}, rule.listener);
+      rules.accept("datagrams", match);
     }
+    // Whoever sends one hears of it at once. That nobody listens is told only to those who have connected their socket.
+    rules.drop("datagrams", {.protocol = IPPROTO_UDP});
     for (const net::NetlinkBatch& batch : rules.finish())
       all.push_back(messages(NETLINK_NETFILTER, batch));
   }

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "raw/syscall.h"
+#include "raw/signals.h"
 #include "run/signals_blocked.h"
 #include "sys/process.h"
 
@@ -46,7 +46,9 @@ void close_others(const std::vector<int>& keep) {
   raw::call(SYS_close_range, from, ~0U, 0);
 }
 
+// As a program expects to find them: pasta does not start where SIGPIPE is ignored.
 void allow_signals() {
+  raw::reset_signals();
   const std::uint64_t nothing = 0;
   raw::call(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, nullptr, sizeof nothing);
 }

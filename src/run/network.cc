@@ -52,6 +52,8 @@ std::string what(const NetworkEvent& event) {
 Error with_hint(Error error) {
   if (error.errno_value == EADDRINUSE)
     error.hint = "another program listens there: choose another port of the host";
+  if (error.errno_value == EADDRNOTAVAIL)
+    error.hint = "this machine does not have that address: 127.0.0.1 is its own, 0.0.0.0 means all";
   if (error.errno_value == EACCES) error.hint = "ports under 1024 are root's: choose a higher one";
   return error;
 }

@@ -41,7 +41,8 @@ std::string last_words(int output) {
     if (line.empty() || line.contains("to syslog")) continue;
     words += (words.empty() ? "" : "; ") + std::string(line);
   }
-  return "it ended: " + printable(words.substr(0, kMost));
+  return words.empty() ? "it ended without a word"
+                       : "it ended: " + printable(words.substr(0, kMost));
 }
 
 std::string hint_for(const std::string& words) {

@@ -89,8 +89,9 @@ std::optional<std::vector<UniqueFd>> receive_listeners(const WorkerDescriptors& 
 class Connections {
  public:
   Connections(net::EventLoop& loop, NetworkShared& shared, net::ResolverConfig config,
-              std::function<void()> crowded)
-      : resolver_(loop, std::move(config)),
+              net::OwnAddresses own, std::function<void()> crowded)
+      : own_(std::move(own)),
+        resolver_(loop, std::move(config)),
         egress_(loop, shared.names, shared.rules, shared.budget,
                 options(shared, std::move(crowded))) {}
 
@@ -104,6 +105,7 @@ class Connections {
   }
 
   net::Resolver& resolver() { return resolver_; }
+  const net::OwnAddresses& own() const { return own_; }
 
  private:
   net::EgressOptions options(NetworkShared& shared, std::function<void()> crowded) {
@@ -114,8 +116,8 @@ class Connections {
         return found(invalid("resolve " + name, "this sandbox has asked for too many names"));
       resolver_.look_up(name, std::move(found));
     };
-    options.outbound.why_forbidden = [](const std::string& address) {
-      return net::why_guarded(address);
+    options.outbound.why_forbidden = [this](const std::string& address) {
+      return own_.why_forbidden(address);
     };
     options.record = [&shared](const NetworkEvent& event) { shared.record(event); };
     options.most_connections = most_connections();
@@ -123,6 +125,7 @@ class Connections {
     return options;
   }
 
+  net::OwnAddresses own_;
   net::Resolver resolver_;
   net::Egress egress_;
 };
@@ -151,7 +154,8 @@ Result<void> run_second(NetworkShared& shared, const WorkerDescriptors& descript
   const std::unique_ptr<net::EventLoop> loop = TRY(net::EventLoop::make());
   TRY(stop_with(*loop, descriptors.stop));
   net::ResolverConfig config = TRY(resolver_config(shared.plan.mode));
-  Connections connections(*loop, shared, std::move(config), {});
+  net::OwnAddresses own = TRY(net::OwnAddresses::open());
+  Connections connections(*loop, shared, std::move(config), std::move(own), {});
   for (std::size_t index = 0; index < descriptors.listeners.size(); ++index)
     if (const Listener& listener = shared.plan.listeners[index];
         is_for_connections(listener.purpose))
@@ -189,7 +193,9 @@ class First {
     TRY(connect());
     for (const UniqueFd& listener : *listeners) descriptors_.listeners.push_back(listener.get());
     net::ResolverConfig config = TRY(resolver_config(shared_->plan.mode));
-    connections_.emplace(*loop_, *shared_, std::move(config), [this] { call_second(); });
+    net::OwnAddresses own = TRY(net::OwnAddresses::open());
+    connections_.emplace(*loop_, *shared_, std::move(config), std::move(own),
+                         [this] { call_second(); });
     for (std::size_t index = 0; index < listeners->size(); ++index)
       TRY(serve(std::move((*listeners)[index]), shared_->plan.listeners[index]));
     TRY(publish());
@@ -261,7 +267,7 @@ class First {
     net::HostVerdict verdict = net::judge(datagram_rules_, address, port);
     if (!verdict.grant.empty()) verdict.grant = "--allow-udp " + net::with_port(address, port);
     if (!verdict.allowed) return verdict;
-    const std::string reason = net::why_guarded(address);
+    const std::string reason = connections_->own().why_forbidden(address);
     if (reason.empty() || net::opens_forbidden(datagram_rules_, address, port)) return verdict;
     return {.rule = "address guard: it is " + reason};
   }

@@ -157,6 +157,10 @@ Pool::~Pool() {
 
 Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
   if (size == 0) return invalid("pool", "a pool of no sandboxes serves nothing");
+  if (!policy.publish.empty())
+    return invalid(policy.publish.front().origin,
+                   "a published port belongs to one sandbox, and a pool has many",
+                   "use exec() or spawn()");
   auto state = std::make_unique<State>();
   state->janitor = TRY(run::Janitor::of_this_process());
   state->policy = policy;

@@ -3,11 +3,15 @@
 #include <arpa/inet.h>
 #include <linux/if_link.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
+#include <net/if.h>
 
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "base/address.h"
@@ -21,7 +25,8 @@ namespace coop::run {
 namespace {
 
 constexpr std::int32_t kAfterRouting = 100;
-constexpr std::uint32_t kInsideLink = 100;  // as the plan's ConfigureLink has it
+constexpr std::string_view kLinkPrefix = "coop-";  // as the plan names them
+constexpr std::uint32_t kInsideLink = 100;         // as the plan's ConfigureLink has it
 
 // The kernel takes the number of the far end only together with one of the near end.
 void make_link(net::NetlinkBatch& batch, const std::string& name, std::uint32_t index, int pid) {
@@ -103,6 +108,36 @@ Result<void> make_rules(net::NetlinkSocket& socket, const NetworkPlan& plan,
   return {};
 }
 
+bool has_rules(net::NetlinkSocket& tables, const std::string& name) {
+  const nfgenmsg header{.nfgen_family = AF_INET, .version = NFNETLINK_V0, .res_id = 0};
+  net::NetlinkBatch batch;
+  batch.begin(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETTABLE, 0, net::bytes_of(header));
+  batch.text(NFTA_TABLE_NAME, name);
+  batch.end();
+  const Result<void> found = tables.send(batch, "find the rules of a link");
+  return found || found.error().errno_value != ENOENT;
+}
+
+// Where coop was killed, connections that are still closing keep their network for minutes, and with it the link. The rules
+// went with coop, and no link of one that runs is without them: they come first and go last.
+Result<void> remove_links_without_rules(net::NetlinkSocket& links) {
+  net::NetlinkSocket tables = TRY(net::NetlinkSocket::open(NETLINK_NETFILTER));
+  const std::unique_ptr<struct if_nameindex, decltype(&::if_freenameindex)> all(
+      ::if_nameindex(), &::if_freenameindex);
+  for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
+    const std::string name = one->if_name;
+    if (!name.starts_with(kLinkPrefix) || has_rules(tables, name)) continue;
+    net::NetlinkBatch batch;
+    ifinfomsg header{};
+    header.ifi_index = static_cast<int>(one->if_index);
+    batch.begin(RTM_DELLINK, 0, net::bytes_of(header));
+    batch.end();
+    // It may have gone by itself meanwhile.
+    [[maybe_unused]] const Result<void> ignored = links.send(batch, "remove the link " + name);
+  }
+  return {};
+}
+
 // A number that is taken is an error; the next one may be free.
 Result<std::uint32_t> make_numbered_link(net::NetlinkSocket& links, const std::string& name,
                                          int pid) {
@@ -130,6 +165,7 @@ Result<std::unique_ptr<Provider>> lay_link(const NetworkPlan& plan, int pid) {
   const net::Prefix subnet{.address = first, .bits = 30};
   net::NetlinkSocket rules = TRY(net::NetlinkSocket::open(NETLINK_NETFILTER));
   net::NetlinkSocket links = TRY(net::NetlinkSocket::open(NETLINK_ROUTE));
+  TRY(remove_links_without_rules(links));
   // The rules come first: there is no moment in which the link is open to all.
   TRY(make_rules(rules, plan, name, subnet));
   const std::uint32_t index = TRY(make_numbered_link(links, name, pid));

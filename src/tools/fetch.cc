@@ -83,10 +83,11 @@ Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& 
   std::vector<std::string> found{url.host};
   if (numeric.empty()) found = TRY(resolver(url.host));
   if (found.empty()) return failed(url, "the name has no address");
+  const net::OwnAddresses own = TRY(net::OwnAddresses::open());
   // One bad address refuses the name: who answers with both hopes that we try the wrong one.
   for (const std::string& address : found) {
     std::string known = canonical(address);
-    const std::string reason = known.empty() ? "not an address" : net::why_guarded(known);
+    const std::string reason = known.empty() ? "not an address" : own.why_forbidden(known);
     const std::string named = numeric.empty() ? url.host + " has the address " : "";
     if (!reason.empty() && (known.empty() || !is_wished(url, known, rules)))
       return invalid("address guard", named + printable(address) +

@@ -123,6 +123,16 @@ struct Session::State {
     return &*pool;
   }
 
+  // A published port is one sandbox's: one that is prepared ahead would take it from the one that runs.
+  bool keeps_warm() const { return options.policy.publish.empty(); }
+
+  Result<ExecOutput> run_inside(const Command& command, std::chrono::milliseconds timeout,
+                                const ExecHooks& hooks) {
+    if (!keeps_warm()) return exec(options.policy, command, timeout, hooks);
+    Pool* const ready = TRY(warm_pool());
+    return ready->exec(command, timeout, hooks);
+  }
+
   Runner runner(const ExecHooks& hooks) {
     return [this, hooks](const Command& command,
                          std::chrono::milliseconds timeout) -> Result<ExecOutput> {
@@ -130,8 +140,7 @@ struct Session::State {
           {{"program", command.arguments.front()}, {"user", options.user}});
       if (on_host())
         return exec_on_host(command, options.policy.workspace, timeout, kOutputLimit, hooks);
-      Pool* const ready = TRY(warm_pool());
-      Result<ExecOutput> output = ready->exec(command, timeout, hooks);
+      Result<ExecOutput> output = run_inside(command, timeout, hooks);
       current.outdate();  // what the command made may have to be hidden or guarded
       return output;
     };
@@ -278,7 +287,8 @@ std::string Session::instructions() const {
 bool Session::terminated() const { return state_->terminated; }
 
 void Session::warm_up() {
-  if (state_->on_host() || !policy::may_use(state_->options.trust, "bash")) return;
+  if (state_->on_host() || !state_->keeps_warm()) return;
+  if (!policy::may_use(state_->options.trust, "bash")) return;
   [[maybe_unused]] const Result<Pool*> shown_at_the_first_call = state_->warm_pool();
 }
 

@@ -172,6 +172,54 @@ print("ANSWERED" if s.recv(99)[:1] == b"\\x16" else "NO")
             self.assertNotIn("ANSWERED", done.stdout)
         self.assertEqual(set(told()["tls_names"]), {"good.example"})
 
+    def test_another_name_in_a_second_hello(self):
+        script = """
+import socket, ssl, sys
+incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+context = ssl.create_default_context(cafile="/work/ca.pem")
+tls = context.wrap_bio(incoming, outgoing, server_hostname="good.example")
+s = socket.create_connection(("good.example", 8444), 10)
+for said in range(4):
+    try: tls.do_handshake(); print("DONE after", said); break
+    except ssl.SSLWantReadError: pass
+    hello = outgoing.read()
+    if said == 0 and sys.argv[2:]: hello += hello.replace(b"good.example", b"evil.example")
+    if said == 1 and sys.argv[1:]: hello = hello.replace(b"good.example", sys.argv[1].encode())
+    try:
+        if hello: s.sendall(hello)
+        data = s.recv(65536)
+    except OSError: data = b""
+    if not data: print("ENDED"); break
+    incoming.write(data)
+"""
+        flags = allow("good.example:8444")
+        # As it is meant: two hellos, one name.
+        self.works(run(["python3", "-c", script], *flags), "DONE after 2")
+        self.assertEqual(set(told()["tls_names"]), {"good.example"})
+        self.works(run(CURL + "https://good.example:8444/", *flags), "public page")
+        for words in (["evil.example"], ["evil.example", "both at once"]):
+            answer = run_json(["python3", "-c", script, *words], *flags)
+            self.assertIn("ENDED", answer["stdout"]["text"])
+            self.assertEqual([denial["rule"] for denial in answer["denials"]],
+                             ["TLS guard: the second hello of its TLS asks for evil.example"])
+        self.assertEqual(set(told()["tls_names"]), {"good.example"})
+
+    def test_other_versions_of_a_record_are_tls_as_well(self):
+        script = """
+import socket, ssl, sys
+incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+tls = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="evil.example")
+try: tls.do_handshake()
+except ssl.SSLWantReadError: pass
+hello = bytearray(outgoing.read()); hello[1] = int(sys.argv[1])
+s = socket.create_connection(("good.example", 7), 10); s.sendall(hello)
+try: print("CAME BACK" if s.recv(99) else "ENDED")
+except OSError: print("ENDED")
+"""
+        for version in ("0", "2", "3", "4", "15"):
+            self.works(run(["python3", "-c", script, version], *allow("good.example:7")), "ENDED")
+        self.works(run(["python3", "-c", script, "64"], *allow("good.example:7")), "CAME BACK")  # control: that is no TLS
+
     def test_connect_and_then_no_tls(self):
         # Not refused: the name was, and stays, an allowed one. It goes to that host and to no other.
         done = raw(b"CONNECT good.example:80 HTTP/1.1\r\nHost: good.example:80\r\n\r\n",

@@ -146,9 +146,9 @@ class Others(Case):
         self.works(run([*command, PUBLIC], "--allow-udp", f"{PUBLIC}:7"), "there and back")
         self.works(run([*command, OTHER], "--allow-udp", "93.184.216.0/24:7"), "there and back")
         self.works(run([*command, PUBLIC6], "--allow-udp", f"[{PUBLIC6}]:7"), "there and back")
-        self.refused(run([*command, PUBLIC], "--allow-udp", f"{PUBLIC}:8"), "refused")
-        self.refused(run([*command, PUBLIC], "--allow-udp", f"{OTHER}:7"), "refused")
-        self.refused(run([*command, PUBLIC], *allow(f"{PUBLIC}:7")), "refused")
+        self.refused(run([*command, PUBLIC], "--allow-udp", f"{PUBLIC}:8"), "not permitted")
+        self.refused(run([*command, PUBLIC], "--allow-udp", f"{OTHER}:7"), "not permitted")
+        self.refused(run([*command, PUBLIC], *allow(f"{PUBLIC}:7")), "not permitted")
 
     def test_published_ports(self):
         serve = "echo published >/tmp/page; cd /tmp; exec python3 -m http.server --bind {} 8000"

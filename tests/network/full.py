@@ -59,6 +59,10 @@ class Full(Case):
         self.assertEqual(done.returncode, 125)
         self.assertIn("--network allowlist", done.stderr)
 
+    def test_whatever_signals_the_caller_ignores(self):
+        self.works(run(CURL + f"http://{PUBLIC}/", network="full",
+                       preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)), "public page")
+
     def test_a_long_list_of_denials(self):
         flags = [word for index in range(500) for word in ("--deny-net", f"8.8.{index // 250}.{index % 250}:53")]
         self.works(run(CURL + f"http://{PUBLIC}/", *flags, "--deny-net", OTHER, network="full"), "public page")

@@ -107,9 +107,11 @@ class SecureServer(Server):
         return self.context.wrap_socket(client, server_side=True, do_handshake_on_connect=False), address
 
 
-def secure_server(port):
+def secure_server(port, curve=None):
     server = SecureServer(("::", port), Pages)
     server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if curve:  # one that clients do not offer at first: the server asks for a second hello
+        server.context.set_ecdh_curve(curve)
     server.context.load_cert_chain(f"{SCRATCH}/server.pem", f"{SCRATCH}/server.key")
     server.context.sni_callback = lambda _socket, name, _context: seen["tls_names"].append(name)
     return server
@@ -211,7 +213,7 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     names.start()
-    for server in (Server(("::", 80), Pages), Server(("::", 8080), Pages), secure_server(443), secure_server(8443),
+    for server in (Server(("::", 80), Pages), Server(("::", 8080), Pages), secure_server(443), secure_server(8443), secure_server(8444, "secp384r1"),
                    Server(("::", 8053), Told)):
         threading.Thread(target=server.serve_forever, daemon=True).start()
     for port, handle in ((7, echo), (9001, digest), (9002, source), (3128, relay)):

@@ -144,6 +144,24 @@ class Veth(Case):
         self.assertTrue(until(lambda: processes() <= running))
 
     @unittest.skipUnless(IS_ROOT, "for root")
+    def test_what_a_killed_one_left_goes_with_the_next(self):
+        forward_packets("1")
+        before = self.traces()
+        # A connection that nobody closes keeps the network, and its link, when all processes have gone.
+        hold = f"import socket, time; s = socket.create_connection(('{PUBLIC}', 7)); print('up', flush=True); time.sleep(60)"
+        with start(["python3", "-c", hold], network="veth") as sandbox, \
+             start("echo up; sleep 60", network="veth") as other:
+            try:
+                self.assertEqual((sandbox.stdout.readline(), other.stdout.readline()), ("up\n", "up\n"))
+                os.kill(sandbox.pid, signal.SIGKILL)
+                sandbox.wait()
+                self.works(run(CURL + "http://good.example/", network="veth"), "public page")
+                self.assertTrue(until(lambda: self.traces()[1].count("coop-") == 1), self.traces())  # the one that runs
+            finally:
+                other.terminate()
+        self.assertTrue(until(lambda: self.traces() == before), self.traces())
+
+    @unittest.skipUnless(IS_ROOT, "for root")
     def test_two_at_once_do_not_see_each_other(self):
         forward_packets("1")
         serve = "ip -4 -br address show eth0; cd /tmp; exec python3 -m http.server 8000"

@@ -65,6 +65,10 @@ def datagram(family, kind, protocol, place):
     s = socket.socket(family, kind, protocol); s.settimeout(3); s.connect(place)
     s.send(b"\\x08\\0\\xf7\\xff\\0\\0\\0\\0"); s.recv(99)
 four, six = socket.AF_INET, socket.AF_INET6
+def unconnected(place):
+    s = socket.socket(socket.AF_INET6 if ":" in place[0] else socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3)
+    s.sendto(b"x", place); s.recvfrom(99)
+for place in (("93.184.216.34", 443), ("2600:1234:5::34", 443)): attempt("quic", lambda: unconnected(place))
 for place in (("93.184.216.34", 7), ("93.184.216.34", 443), ("10.99.0.1", 7), ("45.33.32.2", 9), ("8.8.8.8", 123)):
     attempt("udp", lambda: datagram(four, socket.SOCK_DGRAM, 0, place))
 attempt("udp6", lambda: datagram(six, socket.SOCK_DGRAM, 0, ("2600:1234:5::34", 7)))
@@ -83,7 +87,7 @@ attempt("vsock", lambda: datagram(40, socket.SOCK_STREAM, 0, (2, 80)))
                 self.works(done)
                 self.assertNotIn("OPEN", done.stdout, mode)
                 self.assertNotIn("SLOW", done.stdout, mode)
-                self.assertEqual(len(done.stdout.splitlines()), 14)
+                self.assertEqual(len(done.stdout.splitlines()), 16)
 
     @unittest.skipUnless(os.path.exists("/usr/sbin/nft") and os.path.exists("/usr/sbin/ip"), "no nft or ip")
     def test_the_sandbox_cannot_change_its_network(self):

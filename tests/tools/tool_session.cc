@@ -168,6 +168,22 @@ KERNEL_TEST(ToolSession, SecretsThatThePolicySetsAreKnown) {
   EXPECT_NE(output.text.find("MY_TOKEN"), std::string::npos) << output.text;
 }
 
+// One call after the other has it, and none is kept waiting by a sandbox that was made ahead.
+KERNEL_TEST(ToolSession, APublishedPortServesEachCall) {
+  const Workspace workspace;
+  Policy policy;
+  policy.workspace = workspace.path();
+  policy.publish = {{.host = 18431, .sandbox = 8000, .origin = "--publish"}};
+  const std::unique_ptr<Session> session = Session::open({.policy = policy}).value();
+  session->warm_up();
+  for (int count = 0; count < 3; ++count) {
+    const ToolOutput output = session->call("bash", {{"command", "echo served"}});
+    EXPECT_FALSE(output.failed) << output.text;
+    EXPECT_NE(output.text.find("served"), std::string::npos) << output.text;
+  }
+  EXPECT_FALSE(Pool::create(policy, 1).has_value());
+}
+
 KERNEL_TEST(ToolSession, VariablesThatInjectCodeAreRefused) {
   const Workspace workspace;
   const std::unique_ptr<Session> session = open_session(workspace);

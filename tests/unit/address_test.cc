@@ -175,13 +175,15 @@ TEST(AddressGuardTest, LetsTheInternetThrough) {
     EXPECT_EQ(policy::why_forbidden(address), "") << address;
 }
 
-TEST(AddressesTest, AddressesOfThisMachineAreItsOwn) {
+TEST(OwnAddressesTest, AddressesOfThisMachineAreItsOwn) {
+  const Result<OwnAddresses> own = OwnAddresses::open();
+  ASSERT_TRUE(own.has_value());
   for (const char* address : {"127.0.0.1", "127.0.0.77", "::1"})
-    EXPECT_TRUE(is_own_address(address)) << address;
+    EXPECT_TRUE(own->contains(address)) << address;
   for (const char* address : {"8.8.8.8", "2606:4700:4700::1111", "", "localhost", "127.1"})
-    EXPECT_FALSE(is_own_address(address)) << address;
-  EXPECT_EQ(why_guarded("10.1.2.3"), "private");
-  EXPECT_EQ(why_guarded("8.8.8.8"), "");
+    EXPECT_FALSE(own->contains(address)) << address;
+  EXPECT_EQ(own->why_forbidden("10.1.2.3"), "private");
+  EXPECT_EQ(own->why_forbidden("8.8.8.8"), "");
 }
 
 }  // namespace

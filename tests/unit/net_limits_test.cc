@@ -61,11 +61,6 @@ std::chrono::nanoseconds processor_time() {
 }
 
 // Not under sanitizers: they need descriptors themselves to look at memory, and have another allocator.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define COOP_SANITIZED 1
-#endif
-#endif
 #ifndef COOP_SANITIZED
 
 TEST(LimitsTest, WithoutDescriptorsNothingSpinsAndTheNextIsServedLater) {

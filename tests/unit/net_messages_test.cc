@@ -93,8 +93,9 @@ std::string record(const std::string& content) { return "\x16\x03\x01" + counted
 
 TEST(ClientHelloTest, FindsTheName) {
   const std::string hello = record(handshake("\0\x17\0\0"s + name_extension("Example.com")));
-  EXPECT_EQ(read_client_hello(hello),
-            (ClientHello{.kind = ClientHello::Kind::named, .name = "example.com"}));
+  EXPECT_EQ(
+      read_client_hello(hello),
+      (ClientHello{.kind = ClientHello::Kind::named, .name = "example.com", .size = hello.size()}));
   EXPECT_EQ(read_client_hello(hello + "more").name, "example.com");
   for (std::size_t size = 0; size < hello.size(); ++size)
     EXPECT_EQ(read_client_hello(hello.substr(0, size)).kind, ClientHello::Kind::need_more) << size;
@@ -106,6 +107,40 @@ TEST(ClientHelloTest, FindsItInSeveralRecords) {
     EXPECT_EQ(read_client_hello(record(whole.substr(0, cut)) + record(whole.substr(cut))).name,
               "example.com")
         << cut;
+}
+
+// A server of TLS 1.3 may ask once more, and hears a second name.
+TEST(ClientHelloTest, FindsASecondOne) {
+  const std::string hello = record(handshake(name_extension("other.example")));
+  const std::string change = "\x14\x03\x03\0\x01\x01"s;
+  for (const std::string& bytes : {hello, change + hello, change + hello + "more"}) {
+    EXPECT_EQ(read_second_hello(bytes).name, "other.example");
+    EXPECT_EQ(read_second_hello(bytes).size, bytes.size() - (bytes.ends_with("more") ? 4 : 0));
+  }
+  for (std::size_t size = 0; size < change.size() + hello.size(); ++size)
+    EXPECT_EQ(read_second_hello((change + hello).substr(0, size)).kind,
+              ClientHello::Kind::need_more);
+  EXPECT_EQ(read_second_hello("\x17\x03\x03\0\x05hello"s).kind, ClientHello::Kind::malformed);
+  // What follows in the record of the first is seen by the server alone.
+  EXPECT_EQ(read_client_hello(record(handshake("") + handshake(name_extension("a.example")))).kind,
+            ClientHello::Kind::malformed);
+  EXPECT_EQ(
+      read_client_hello(record(handshake("") + "more").substr(0, handshake("").size() + 5)).kind,
+      ClientHello::Kind::malformed);
+
+  const std::string retry =
+      "\x16\x03\x03\0\x58\x02\0\0\x54\x03\x03"
+      "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+      "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c"s;
+  EXPECT_EQ(retry.size(), kServerHelloHead);
+  EXPECT_TRUE(asks_for_second_hello(retry));
+  EXPECT_TRUE(asks_for_second_hello(retry + "more"));
+  EXPECT_FALSE(asks_for_second_hello(retry.substr(0, retry.size() - 1)));
+  for (const std::size_t place : {0U, 5U, 11U, 42U}) {
+    std::string other = retry;
+    other[place] ^= 1;
+    EXPECT_FALSE(asks_for_second_hello(other)) << place;
+  }
 }
 
 TEST(ClientHelloTest, TellsWhatItIsNot) {

@@ -227,7 +227,7 @@ TEST(ResolverTest, OneFamilyIsEnough) {
   EXPECT_EQ(asking.look_up("plain.example"), Texts{"192.0.2.1"});
   EXPECT_EQ(asking.look_up("box.example"), Texts{"192.0.2.1"});
   EXPECT_EQ(asking.look_up("empty.example"),
-            Texts{"resolve empty.example: the name server could not say"});
+            Texts{"resolve empty.example: name server 127.0.53.1: it could not say"});
 }
 
 TEST(ResolverTest, ForgedAnswersAreNotHeard) {
@@ -276,7 +276,7 @@ TEST(ResolverTest, ServersThatAreSilentOrFailAreFollowedByTheNext) {
 
 TEST(ResolverTest, ServersThatAllFailEndTheQuestionAndAreAskedAgainLater) {
   Asking asking([](const DnsQuestion& question, Way) { return says(question, DnsCode::refused); });
-  const Texts problem{"resolve box.example: the name server could not say"};
+  const Texts problem{"resolve box.example: name server 127.0.53.1: it could not say"};
   EXPECT_EQ(asking.look_up("box.example"), problem);
   EXPECT_EQ(asking.look_up("box.example"), problem);
   asking.finish();

@@ -181,7 +181,8 @@ TEST_F(NetworkProgramTest, ExplainKnowsTheFlags) {
     return text_of(words);
   };
   EXPECT_EQ(explained({"--allow-net", "a.com", "a.com:443"}),
-            "a.com:443: reachable by network.allow \"a.com\" (--allow-net)\n");
+            "a.com:443: reachable by network.allow \"a.com\" (--allow-net) (where its address is a "
+            "public one)\n");
   EXPECT_THAT(explained({"--allow-net", "a.com", "a.com:22"}),
               HasSubstr("denied by network = \"allowlist\" (command line) (it is not in the "
                         "allow-list); to allow: --allow-net a.com:22"));
@@ -199,8 +200,32 @@ TEST_F(NetworkProgramTest, ExplainKnowsTheFlags) {
               HasSubstr("denied by address guard (it is private"));
   EXPECT_THAT(explained({"--allow-net", "localhost", "localhost:5432"}),
               HasSubstr("the sandbox itself); to allow: --host-port 5432"));
+  EXPECT_THAT(explained({"--allow-net", "a.com", "https://a.com/x?y"}),
+              HasSubstr("a.com:443: reachable"));
+  EXPECT_THAT(explained({"--allow-net", "a.com", "ssh://me@a.com:22/x"}),
+              HasSubstr("a.com:22: denied"));
+  EXPECT_THAT(explained({"--allow-udp", "8.8.8.8:53", "8.8.8.8:53"}),
+              HasSubstr("reachable by network.udp \"8.8.8.8:53\" (--allow-udp) (by UDP alone)"));
+  EXPECT_THAT(
+      explained({"--allow-net", "198.18.0.0/15", "198.18.5.5"}),
+      HasSubstr("denied by network = \"allowlist\" (command line) (inside, its addresses stand"));
+  EXPECT_THAT(explained({"--allow-net", "a.com", "evil..x"}), HasSubstr("is not a host name"));
   EXPECT_THAT(explained({"--host-port", "5432", "localhost:5432"}),
               HasSubstr("reachable by host_ports 5432 (--host-port)"));
+}
+
+TEST_F(NetworkProgramTest, CheckNamesHostsThatMeanNothing) {
+  const auto checked = [&](const std::string& network) {
+    tree.write("p.toml", "[sandbox]\nnetwork = " + network + "\n");
+    return text_of({"policy", "check", "p.toml"});
+  };
+  EXPECT_THAT(checked(R"({ mode = "full", deny = ["evil.example"] })"),
+              HasSubstr("p.toml:2:36: error: sandbox_network: \"evil.example\" is a name"));
+  EXPECT_THAT(checked(R"({ mode = "full", udp = ["10.0.0.1:53"] })"),
+              HasSubstr("warning: sandbox_network: udp is for allowlist"));
+  EXPECT_THAT(checked(R"({ mode = "none", allow = ["a.com"] })"),
+              HasSubstr("warning: sandbox_network: \"a.com\" is not reached"));
+  EXPECT_EQ(checked(R"({ mode = "full", deny = ["8.8.8.8"] })"), "ok: p.toml\n");
 }
 
 }  // namespace

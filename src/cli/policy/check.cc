@@ -7,6 +7,8 @@
 #include "cli/policy/settings_text.h"
 #include "host/probe.h"
 #include "policy/apply.h"
+#include "policy/host_cover.h"
+#include "policy/policy.h"
 
 namespace coop::cli {
 
@@ -57,11 +59,56 @@ void add_refusals(const PolicySources& sources, Findings& findings) {
   }
 }
 
+Finding network_finding(Severity severity, const policy::Origin& origin, std::string message,
+                        std::string fix) {
+  return {.severity = severity,
+          .check = "sandbox_network",
+          .file = origin.file,
+          .at = origin.at,
+          .message = std::move(message),
+          .fix = std::move(fix)};
+}
+
+// Lists of hosts that mean nothing in the network they are for, or that it cannot keep.
+void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& findings) {
+  const auto items = [&](policy::Key key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::vector<policy::Item>{} : found->second.items;
+  };
+  const bool open = mode == NetworkMode::full || mode == NetworkMode::veth;
+  const std::string name = "network \"" + std::string(to_text(mode)) + "\"";
+  for (const policy::Item& item : items(policy::Key::network_deny))
+    if (open && !policy::names_addresses(item.text))
+      findings.push_back(network_finding(
+          Severity::error, item.origin,
+          "\"" + printable(item.text) + "\" is a name, and " + name + " cannot keep a name out",
+          "deny its addresses, or use allowlist"));
+  for (const policy::Item& item : items(policy::Key::network_udp))
+    if (open)
+      findings.push_back(
+          network_finding(Severity::warning, item.origin,
+                          "udp is for allowlist; with " + name + " UDP goes where TCP goes",
+                          "leave it out, or list private networks in allow"));
+  for (const policy::Item& item : items(policy::Key::network_allow))
+    if (mode == NetworkMode::none)
+      findings.push_back(network_finding(
+          Severity::warning, item.origin,
+          "\"" + printable(item.text) + "\" is not reached: the " + name + " reaches nothing",
+          "leave the mode out, or use allowlist"));
+}
+
 // What is written well and still cannot be done here.
 void check_possible(const policy::Effective& effective, const policy::Surroundings& surroundings,
-                    Findings& findings) {
+                    const HostFacts& facts, Findings& findings) {
   const Result<Policy> policy = policy::policy_from(effective, surroundings);
-  if (policy) return;
+  if (policy) {
+    check_hosts(effective.settings, policy->network, findings);
+    if (policy->network == NetworkMode::veth && facts.uid != 0)
+      findings.push_back(
+          network_finding(Severity::error, effective.settings.at(policy::Key::network).origin,
+                          "network \"veth\" needs root", "use full or allowlist, which do not"));
+    return;
+  }
   findings.push_back({.severity = Severity::error,
                       .check = "sandbox_settings",
                       .file = {},
@@ -80,7 +127,8 @@ Result<Findings> findings_of_file(const std::string& name) {
       *text, {.file = name, .surroundings = surroundings_of(facts, parent_of(path))}, findings);
   check_paths(settings, findings);
   if (!policy::has_errors(findings))
-    check_possible({.settings = settings}, surroundings_of(facts, parent_of(path)), findings);
+    check_possible({.settings = settings}, surroundings_of(facts, parent_of(path)), facts,
+                   findings);
   return findings;
 }
 
@@ -96,7 +144,8 @@ Result<Findings> findings_of_scopes(const std::string& workspace, std::string& a
   if (policy::has_errors(findings)) return findings;
   add_refusals(sources, findings);
   const HostFacts facts = TRY(surroundings());
-  check_possible(merge(sources.layers(), sources.approval), surroundings_of(facts, {}), findings);
+  check_possible(merge(sources.layers(), sources.approval), surroundings_of(facts, {}), facts,
+                 findings);
   return findings;
 }
 
