@@ -132,6 +132,7 @@ std::function<void(const NetworkEvent&)> RunLog::network_hook() {
                             LogField{"address", event.address},
                             LogField{"verdict", event.allowed ? "allowed" : "denied"},
                             LogField{"rule", event.rule},
+                            LogField{"grant", event.grant},
                             LogField{"problem", event.problem},
                             LogField{"sent", std::to_string(event.sent)},
                             LogField{"received", std::to_string(event.received)}};

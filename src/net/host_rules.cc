@@ -52,7 +52,7 @@ HostVerdict judge(const HostRules& rules, std::string_view host, std::uint16_t p
     return {.denied = true, .rule = text_of(*rule)};
   if (const HostRule* rule = find_rule(rules.allowed, item, policy::Portless::usual))
     return {.allowed = true, .rule = text_of(*rule)};
-  return {.rule = "no rule allows it", .grant = grant_for(host, port)};
+  return {.rule = std::string(kNoRule), .grant = grant_for(host, port)};
 }
 
 std::string grant_for(std::string_view host, std::uint16_t port) {

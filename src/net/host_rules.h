@@ -15,10 +15,12 @@ struct HostRules {
   std::vector<HostRule> denied{};  // these win
 };
 
+inline constexpr std::string_view kNoRule = "no rule allows it";
+
 struct HostVerdict {
   bool allowed = false;
   bool denied = false;  // by a rule, not for want of one
-  std::string rule{};   // the origin and pattern that decided; "no rule allows it" where none does
+  std::string rule{};   // the origin and pattern that decided; kNoRule where none does
   std::string
       grant{};  // the smallest that would allow it; empty where it is allowed, or denied by a rule
   bool operator==(const HostVerdict&) const = default;

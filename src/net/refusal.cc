@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/host_rules.h"
+
 namespace coop::net {
 
 namespace {
@@ -19,19 +21,15 @@ std::string response(std::string_view status, std::string_view header, const std
          "\r\nConnection: close\r\n" + std::string(header) + "\r\n" + body;
 }
 
-std::string place_text(const NetworkEvent& event) {
-  const bool bracketed = event.host.find(':') != std::string::npos;
-  return (bracketed ? "[" + event.host + "]" : event.host) + ":" + std::to_string(event.port);
-}
-
 }  // namespace
 
 std::string http_refusal(const NetworkEvent& event, Reached why) {
-  const std::string begin = "coop: connection to " + printable(place_text(event));
+  const std::string begin = "coop: connection to " + printable(with_port(event.host, event.port));
   if (why != Reached::refused)
     return response(why == Reached::timed_out ? "504 Gateway Timeout" : "502 Bad Gateway", "",
                     begin + " failed: " + printable(event.problem) + "\n");
-  std::string body = begin + " refused: " + printable(event.rule);
+  const bool denied = event.problem.empty() && event.rule != kNoRule;
+  std::string body = begin + " refused: " + (denied ? "denied by " : "") + printable(event.rule);
   if (!event.problem.empty()) body += ": " + printable(event.problem);
   body += "\n";
   if (!event.grant.empty()) body += "hint: " + printable(event.grant) + "\n";

@@ -167,10 +167,10 @@ Result<void> check_lowered(std::string_view text) {
 }
 
 // In lower case, when it has nothing that no pattern has.
-Result<std::string> lowered(std::string_view text) {
+Result<std::string> lowered(std::string_view text, std::string_view hint) {
   constexpr std::size_t kLongest = 300;  // a name and a port, with room
-  if (text.empty()) return bad(text, "is empty");
-  if (text.size() > kLongest) return bad(text, "is too long for a host name");
+  if (text.empty()) return bad(text, "is empty", hint);
+  if (text.size() > kLongest) return bad(text, "is too long for a host name", hint);
   if (text.find("://") != std::string_view::npos)
     return bad(text, "is an address of a page", "write only the host of it");
   std::string result(text);
@@ -178,7 +178,7 @@ Result<std::string> lowered(std::string_view text) {
     if (static_cast<unsigned char>(c) >= 0x80)
       return bad(text, "has letters outside of ASCII", "write the name as DNS has it: xn--…");
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
-      return bad(text, "has a blank or control character in it");
+      return bad(text, "has a blank or control character in it", hint);
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return result;
@@ -199,7 +199,7 @@ Result<void> refuse_mapped(std::string_view pattern) {
 }  // namespace
 
 Result<std::string> check_host_pattern(std::string_view text) {
-  std::string pattern = TRY(lowered(text));
+  std::string pattern = TRY(lowered(text, kHint));
   TRY(check_lowered(pattern));
   TRY(refuse_mapped(pattern));
   // Brackets are there for the port.
@@ -209,7 +209,7 @@ Result<std::string> check_host_pattern(std::string_view text) {
 }
 
 Result<std::string> check_udp_pattern(std::string_view text) {
-  std::string pattern = TRY(lowered(text));
+  std::string pattern = TRY(lowered(text, kUdpHint));
   TRY(check_udp_lowered(pattern));
   TRY(refuse_mapped(pattern));
   return pattern;
