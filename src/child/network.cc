@@ -25,6 +25,7 @@ int read_answers(long socket, std::uint64_t expected) noexcept {
     if (size < 0) return error_of(size);
     for (long at = 0; at + static_cast<long>(sizeof(nlmsghdr)) <= size;) {
       const auto* header = reinterpret_cast<const nlmsghdr*>(buffer + at);
+      // The kernel has filled it. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
       if (header->nlmsg_len < sizeof(nlmsghdr)) return kErrnoBroken;
       if (header->nlmsg_type == NLMSG_ERROR) {
         const auto* answer = reinterpret_cast<const nlmsgerr*>(buffer + at + sizeof(nlmsghdr));

@@ -12,6 +12,7 @@ using Kind = ClientHello::Kind;
 
 constexpr std::size_t kMostBytes = 20480;
 constexpr std::size_t kMostRecord = 16384;
+constexpr unsigned kChangeCipherSpec = 20;
 constexpr unsigned kAlert = 21;
 constexpr unsigned kHandshake = 22;
 constexpr unsigned kFirstRecord = 20;  // change cipher spec, alert, handshake, data, heartbeat
@@ -58,24 +59,23 @@ struct Handshake {
   std::size_t size = 0;  // of its records
 };
 
-// What the first bytes of a record are. Servers differ in which versions they let through: crypto/tls of Go takes any below
-// 16.0 in the first record, and reads the name behind it.
+// What the first bytes of a record are. Servers differ in what they let through: some look at no version before they have
+// agreed on one, take records of any length, or pass over others that come first, and read the name behind them.
 Kind kind_of_record(std::string_view bytes) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };
   constexpr unsigned char kMajor = 3;
-  constexpr unsigned char kNoMajor = 16;
   if (byte(0) < kFirstRecord || byte(0) > kLastRecord) return Kind::not_tls;
   if (bytes.size() < 2) return Kind::need_more;
-  // A client begins with a hello and says nothing in the middle of it. Another record there, or first, is for a server
-  // that passes over it, so that we do not see the name behind it.
+  // A client begins with a hello and says nothing in the middle of it.
   if (byte(1) == kMajor) return byte(0) == kHandshake ? Kind::named : Kind::malformed;
-  if (byte(1) >= kNoMajor || (byte(0) != kHandshake && byte(0) != kAlert)) return Kind::not_tls;
+  if (byte(0) > kHandshake) return Kind::not_tls;
   // Other protocols begin like this, too: with the length of a message, say. The rest tells.
   if (bytes.size() < 6) return Kind::need_more;
   const unsigned length = static_cast<unsigned>(byte(3)) << 8U | byte(4);
-  const bool hello = byte(0) == kHandshake && length <= kMostRecord && byte(5) == kClientHello;
+  const bool hello = byte(0) == kHandshake && byte(5) == kClientHello;
   const bool alert = byte(0) == kAlert && length == 2 && (byte(5) == 1 || byte(5) == 2);
-  return hello || alert || length == 0 ? Kind::malformed : Kind::not_tls;
+  const bool change = byte(0) == kChangeCipherSpec && length == 1 && byte(5) == 1;
+  return hello || alert || change || length == 0 ? Kind::malformed : Kind::not_tls;
 }
 
 Handshake gather(std::string_view bytes) {
@@ -151,10 +151,22 @@ ClientHello read_body(std::string_view body) {
 }  // namespace
 
 ClientHello read_second_hello(std::string_view bytes) {
-  // For the sake of old machines on the way, clients put this record before it.
-  constexpr std::string_view kChangeCipherSpec("\x14\x03\x03\0\x01\x01", 6);
-  if (bytes.size() < kChangeCipherSpec.size() && kChangeCipherSpec.starts_with(bytes)) return {};
-  const std::size_t before = bytes.starts_with(kChangeCipherSpec) ? kChangeCipherSpec.size() : 0;
+  // For the sake of old machines on the way, clients put a record of another kind before it. Behind that is what a client
+  // sent early, which the server has passed over.
+  constexpr std::string_view kChange("\x14\x03\x03\0\x01\x01", 6);
+  constexpr std::string_view kData("\x17\x03\x03", 3);
+  if (bytes.size() < kChange.size() && kChange.starts_with(bytes)) return {};
+  std::size_t before = bytes.starts_with(kChange) ? kChange.size() : 0;
+  while (before < kMostBytes) {
+    const std::string_view rest = bytes.substr(before);
+    if (rest.size() < kData.size() && kData.starts_with(rest)) return {};
+    if (!rest.starts_with(kData)) break;
+    Cursor record(rest.substr(kData.size()));
+    const std::string_view content = record.counted(2);
+    if (!record.fits()) return {};
+    before += kData.size() + 2 + content.size();
+  }
+  if (before >= kMostBytes) return {.kind = Kind::malformed};
   ClientHello hello = read_client_hello(bytes.substr(before));
   if (hello.size > 0) hello.size += before;
   return hello;

@@ -1,5 +1,6 @@
 #include "net/connection.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -14,11 +15,17 @@ namespace {
 
 constexpr std::uint32_t kMostDrained = 256U << 10U;
 constexpr std::string_view kTlsGuard = "TLS guard";
+constexpr char kHandshakeRecord = 22;
 
-// However little it is.
-void hear_any(const UniqueFd& socket) {
-  const int least = 1;
+// How many bytes there have to be before it is ready.
+void wake_from(const UniqueFd& socket, std::size_t bytes) {
+  const int least = static_cast<int>(bytes);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
+}
+
+bool has_ended(const UniqueFd& socket) {
+  pollfd watched{socket.get(), POLLRDHUP, 0};
+  return ::poll(&watched, 1, 0) > 0;
 }
 
 // What is small and among the first that is sent: it fits.
@@ -124,8 +131,6 @@ void Connection::pass_hello(const ClientHello& hello) {
   if (!pass(server_, bytes)) return fail(system_error("send", "the hello").error());
   passed_to_server_ += bytes.size();
   first_.erase(0, hello.size);
-  const auto enough = static_cast<int>(kServerHelloHead);
-  ::setsockopt(server_.get(), SOL_SOCKET, SO_RCVLOWAT, &enough, sizeof enough);
   when_ready(client_, EPOLLRDHUP, [this] { judge_silence(); });
   when_ready(server_, EPOLLIN, [this] { judge_answer(); });
 }
@@ -145,6 +150,16 @@ void Connection::judge_answer() {
   const ssize_t seen =
       ::recv(server_.get(), buffer.data(), kServerHelloHead, MSG_PEEK | MSG_DONTWAIT);
   if (seen < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (seen > 0 && seen < static_cast<ssize_t>(kServerHelloHead) && buffer[0] == kHandshakeRecord &&
+      !has_ended(server_)) {
+    // The rest is on its way, and is told when it is there.
+    wake_from(server_, kServerHelloHead);
+    return when_late(egress_.options().head_time, [this] {
+      refuse(kTlsGuard, "the answer to its TLS is not whole");
+      end(Closing::reset);
+    });
+  }
+  in_time();
   if (seen <= 0 || !asks_for_second_hello({buffer.data(), static_cast<std::size_t>(seen)}))
     return relay();
   const ssize_t count = ::recv(server_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -152,7 +167,7 @@ void Connection::judge_answer() {
                                 static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   if (!pass(client_, answer)) return fail(system_error("send", "the answer").error());
   passed_to_client_ += answer.size();
-  hear_any(server_);
+  wake_from(server_, 1);
   when_ready(server_, 0, [this] { end(Closing::reset); });
   when_ready(client_, EPOLLIN, [this] {
     const Heard heard = hear();
@@ -180,7 +195,7 @@ void Connection::judge_second_hello() {
 
 void Connection::relay() {
   in_time();
-  if (passed_to_server_ > 0) hear_any(server_);
+  if (passed_to_server_ > 0) wake_from(server_, 1);
   relay_ = std::make_unique<Relay>(egress_.loop(), egress_.pipes(),
                                    Relay::Sockets{std::move(client_), std::move(server_)},
                                    std::exchange(first_, {}), [this](const Relayed&) {

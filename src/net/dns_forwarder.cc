@@ -90,7 +90,9 @@ void DnsForwarder::ask_next(Place question) {
     return;
   }
   // Who asked would wait and ask again, and hear no more than this.
-  const std::string answer = dns_failure(question->message, DnsCode::server_failure);
+  const Result<DnsQuestion> asked = parse_question(question->message);
+  const std::string answer = asked ? dns_answer(*asked, DnsCode::server_failure)
+                                   : dns_failure(question->message, DnsCode::server_failure);
   if (!answer.empty()) reply(question, answer);
   end(question);
 }

@@ -53,7 +53,7 @@ bool OwnAddresses::contains(std::string_view address) const {
     nlmsghdr header{};
     if (size < static_cast<ssize_t>(sizeof header)) return true;
     std::memcpy(&header, buffer.data(), sizeof header);
-    if (header.nlmsg_type == NLMSG_ERROR) return type == RTN_LOCAL;
+    if (header.nlmsg_type == NLMSG_ERROR) return type == RTN_LOCAL || type == RTN_ANYCAST;
     rtmsg route{};
     if (size < static_cast<ssize_t>(sizeof header + sizeof route)) return true;
     std::memcpy(&route, buffer.data() + sizeof header, sizeof route);

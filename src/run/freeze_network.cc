@@ -185,10 +185,13 @@ std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
       rules.send_to("output", {.protocol = protocol, .port = kDnsPort}, own, kDnsPort);
     rules.send_to("output", {.protocol = IPPROTO_TCP}, own, redirect.connections);
     rules.accept("datagrams", {.protocol = IPPROTO_UDP, .port = kDnsPort});
+    // To whoever listens inside: as little as anything else does it leave.
+    rules.accept("datagrams",
+                 {.destination = prefix_of(family == AF_INET ? "224.0.0.0/4" : "ff00::/8")});
     for (const DatagramRule& rule : redirect.datagrams) {
       const std::optional<net::Prefix> prefix = prefix_of(rule.network);
       if (!prefix || family_of(prefix->address) != family) continue;
-      const net::Match match{.destination = *prefix, .protocol = IPPROTO_UDP, .port = rule.port};
+      const net::Match match{.destination = prefix, .protocol = IPPROTO_UDP, .port = rule.port};
       // The address stays as it is: that is how the relay learns it.
       rules.send_to("output", match, {}, rule.listener);
       rules.accept("datagrams", match);

@@ -83,8 +83,8 @@ void allow_signals() {
 
 }  // namespace
 
-Result<Keeper> Keeper::start(const std::vector<std::string>& arguments, std::vector<int> pass,
-                             int output) {
+Result<Keeper> Keeper::start(const std::vector<std::string>& arguments,
+                             const std::vector<int>& pass, int output) {
   Pipe pipe = TRY(make_pipe());
   Prepared prepared{.program = arguments.front().c_str()};
   for (const std::string& argument : arguments)

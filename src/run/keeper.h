@@ -14,8 +14,8 @@ namespace coop::run {
 class Keeper {
  public:
   // `pass` stays open in the program, under the same numbers. Its output goes to `output`.
-  static Result<Keeper> start(const std::vector<std::string>& arguments, std::vector<int> pass,
-                              int output);
+  static Result<Keeper> start(const std::vector<std::string>& arguments,
+                              const std::vector<int>& pass, int output);
   Keeper(Keeper&&) noexcept = default;
   Keeper& operator=(Keeper&&) noexcept = delete;
   ~Keeper();  // ends the program, and waits for that

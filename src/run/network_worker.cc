@@ -308,8 +308,9 @@ class First {
         if (const Result<void> done = run_second(*shared, descriptors); !done)
           shared->fail(done.error());
       });
-    } catch (const std::system_error&) {
-      // As many as there can be are served all the same.
+    } catch (const std::system_error& error) {
+      // As many as the first can have are served all the same.
+      shared_->fail(system_error_of(error.code().value(), "start a second thread").error());
     }
   }
 

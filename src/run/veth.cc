@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::int32_t kAfterRouting = 100;
 constexpr std::string_view kLinkPrefix = "coop-";  // as the plan names them
-constexpr std::uint32_t kInsideLink = 100;         // as the plan's ConfigureLink has it
+constexpr std::uint32_t kFirstLink = 1'000'000;  // the numbers of ours: nobody else comes that far
+constexpr std::uint32_t kInsideLink = 100;       // as the plan's ConfigureLink has it
 
 // The kernel takes the number of the far end only together with one of the near end.
 void make_link(net::NetlinkBatch& batch, const std::string& name, std::uint32_t index, int pid) {
@@ -126,7 +127,8 @@ Result<void> remove_links_without_rules(net::NetlinkSocket& links) {
       ::if_nameindex(), &::if_freenameindex);
   for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
     const std::string name = one->if_name;
-    if (!name.starts_with(kLinkPrefix) || has_rules(tables, name)) continue;
+    if (one->if_index < kFirstLink || !name.starts_with(kLinkPrefix)) continue;  // not ours
+    if (has_rules(tables, name)) continue;
     net::NetlinkBatch batch;
     ifinfomsg header{};
     header.ifi_index = static_cast<int>(one->if_index);
@@ -141,15 +143,15 @@ Result<void> remove_links_without_rules(net::NetlinkSocket& links) {
 // A number that is taken is an error; the next one may be free.
 Result<std::uint32_t> make_numbered_link(net::NetlinkSocket& links, const std::string& name,
                                          int pid) {
-  constexpr std::uint32_t kFirst = 1'000'000;
   constexpr int kAttempts = 16;
-  std::uint32_t index = kFirst + static_cast<std::uint32_t>(pid) * 16;
+  std::uint32_t index = kFirstLink + static_cast<std::uint32_t>(pid) * 16;
   for (int attempt = 1;; ++attempt, ++index) {
     net::NetlinkBatch batch;
     make_link(batch, name, index, pid);
     Result<void> made = links.send(batch, "make the link " + name);
     if (made) return index;
-    if (made.error().errno_value != EBUSY || attempt == kAttempts)
+    const int error = made.error().errno_value;
+    if ((error != EBUSY && error != EEXIST) || attempt == kAttempts)
       return std::unexpected(std::move(made).error());
   }
 }

@@ -211,14 +211,23 @@ incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
 tls = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="evil.example")
 try: tls.do_handshake()
 except ssl.SSLWantReadError: pass
-hello = bytearray(outgoing.read()); hello[1] = int(sys.argv[1])
+hello = bytearray(outgoing.read()); hello[1] = int(sys.argv[1]); hello[5] = int(sys.argv[2])
 s = socket.create_connection(("good.example", 7), 10); s.sendall(hello)
 try: print("CAME BACK" if s.recv(99) else "ENDED")
 except OSError: print("ENDED")
 """
-        for version in ("0", "2", "3", "4", "15"):
-            self.works(run(["python3", "-c", script, version], *allow("good.example:7")), "ENDED")
-        self.works(run(["python3", "-c", script, "64"], *allow("good.example:7")), "CAME BACK")  # control: that is no TLS
+        for version in ("0", "2", "3", "4", "64"):
+            self.works(run(["python3", "-c", script, version, "1"], *allow("good.example:7")), "ENDED")
+        self.works(run(["python3", "-c", script, "64", "9"], *allow("good.example:7")), "CAME BACK")  # control: that is no TLS
+
+    def test_an_answer_that_is_no_tls_is_heard(self):
+        script = """
+import socket, ssl
+context = ssl.create_default_context()
+try: context.wrap_socket(socket.create_connection(("good.example", 9004), 10), server_hostname="good.example")
+except ssl.SSLError as error: print("HEARD", error.reason)
+"""
+        self.works(run_python(script, *allow("good.example:9004")), "HEARD WRONG_VERSION_NUMBER")
 
     def test_connect_and_then_no_tls(self):
         # Not refused: the name was, and stays, an allowed one. It goes to that host and to no other.

@@ -145,6 +145,13 @@ def source(client):
         client.sendall(block)
 
 
+def banner(client):
+    """Says little, after it has heard something, and waits."""
+    client.recv(9999)
+    client.sendall(b"-ERR what?\r\n")
+    client.recv(1)
+
+
 def relay(client):
     """An allowed host that is a proxy itself."""
     head = b""
@@ -216,7 +223,7 @@ def main():
     for server in (Server(("::", 80), Pages), Server(("::", 8080), Pages), secure_server(443), secure_server(8443), secure_server(8444, "secp384r1"),
                    Server(("::", 8053), Told)):
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    for port, handle in ((7, echo), (9001, digest), (9002, source), (3128, relay)):
+    for port, handle in ((7, echo), (9001, digest), (9002, source), (3128, relay), (9004, banner)):
         serve(port, handle)
     threading.Thread(target=keep_connections, args=(9003,), daemon=True).start()
     for address in ("93.184.216.34", "93.184.216.35", "10.99.0.1", "2600:1234:5::34"):

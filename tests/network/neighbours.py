@@ -89,6 +89,19 @@ attempt("vsock", lambda: datagram(40, socket.SOCK_STREAM, 0, (2, 80)))
                 self.assertNotIn("SLOW", done.stdout, mode)
                 self.assertEqual(len(done.stdout.splitlines()), 16)
 
+    def test_processes_inside_reach_each_other(self):
+        script = """
+import socket, struct
+r = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); r.settimeout(3); r.bind(("", 5007))
+r.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("239.255.0.1") + socket.inet_aton("127.0.0.1"))
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b"many", ("239.255.0.1", 5007)); print(r.recv(9))
+s.sendto(b"one", ("127.0.0.1", 5007)); print(r.recv(9))
+"""
+        done = run_python(script, *allow("good.example"))
+        self.works(done, "many")
+        self.works(done, "one")
+
     @unittest.skipUnless(os.path.exists("/usr/sbin/nft") and os.path.exists("/usr/sbin/ip"), "no nft or ip")
     def test_the_sandbox_cannot_change_its_network(self):
         for who in ("--as-self", "--as-root"):

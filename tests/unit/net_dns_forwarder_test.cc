@@ -72,7 +72,7 @@ TEST(DnsForwarderTest, SaysSoWhereNobodyAnswers) {
   const std::uint16_t nobody = ntohs(bind_datagrams("127.0.0.1").address.sin_port);
   for (const std::vector<std::string>& servers :
        {std::vector<std::string>{}, {"127.0.0.1", "127.0.0.2"}})
-    EXPECT_EQ(answer_of(servers, nobody).substr(0, 4), "\x12\x34\x81\x82"s);
+    EXPECT_EQ(answer_of(servers, nobody), "\x12\x34\x81\x82"s + kQuestion.substr(4));
 }
 
 }  // namespace

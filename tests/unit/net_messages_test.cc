@@ -120,7 +120,13 @@ TEST(ClientHelloTest, FindsASecondOne) {
   for (std::size_t size = 0; size < change.size() + hello.size(); ++size)
     EXPECT_EQ(read_second_hello((change + hello).substr(0, size)).kind,
               ClientHello::Kind::need_more);
-  EXPECT_EQ(read_second_hello("\x17\x03\x03\0\x05hello"s).kind, ClientHello::Kind::malformed);
+  const std::string early = "\x17\x03\x03\0\x05hello"s;
+  EXPECT_EQ(read_second_hello(change + early + early + hello).name, "other.example");
+  EXPECT_EQ(read_second_hello(early + early.substr(0, 4)).kind, ClientHello::Kind::need_more);
+  EXPECT_EQ(read_second_hello(early + change + hello).kind, ClientHello::Kind::malformed);
+  std::string much;
+  while (much.size() < 30000) much += "\x17\x03\x03\x10\0"s + std::string(4096, 'x');
+  EXPECT_EQ(read_second_hello(much + hello).kind, ClientHello::Kind::malformed);
   // What follows in the record of the first is seen by the server alone.
   EXPECT_EQ(read_client_hello(record(handshake("") + handshake(name_extension("a.example")))).kind,
             ClientHello::Kind::malformed);
@@ -147,7 +153,6 @@ TEST(ClientHelloTest, TellsWhatItIsNot) {
   using Kind = ClientHello::Kind;
   EXPECT_EQ(read_client_hello("GET / HTTP/1.1\r\n").kind, Kind::not_tls);
   EXPECT_EQ(read_client_hello("SSH-2.0-x\r\n").kind, Kind::not_tls);
-  EXPECT_EQ(read_client_hello("\x16\x40"s).kind, Kind::not_tls);
   // The length of a message comes first in many protocols.
   EXPECT_EQ(read_client_hello("\x16\0\0\0\x07\0\0\0"s).kind, Kind::not_tls);
   EXPECT_EQ(read_client_hello("\x15\0\0\0\x02\0\0\0"s).kind, Kind::not_tls);
@@ -179,7 +184,7 @@ TEST(ClientHelloTest, OddOnesAreMalformed) {
             ClientHello::Kind::malformed);
   EXPECT_EQ(read_client_hello("\x15"s).kind, ClientHello::Kind::need_more);
   // Versions that only some servers mind.
-  for (const char major : {'\0', '\x02', '\x04', '\x0f'}) {
+  for (const char major : {'\0', '\x02', '\x04', '\x10', '\xff'}) {
     std::string other = record(whole);
     other[1] = major;
     std::string warning = alert;
@@ -187,9 +192,11 @@ TEST(ClientHelloTest, OddOnesAreMalformed) {
     EXPECT_EQ(read_client_hello(other.substr(0, 5)).kind, ClientHello::Kind::need_more);
     EXPECT_EQ(read_client_hello(other).kind, ClientHello::Kind::malformed);
     EXPECT_EQ(read_client_hello(warning + record(whole)).kind, ClientHello::Kind::malformed);
-    std::string empty = "\x16\x03\x01\0\0"s + record(whole);
-    empty[1] = major;
-    EXPECT_EQ(read_client_hello(empty).kind, ClientHello::Kind::malformed);
+    for (std::string first :
+         {"\x16\x03\x01\0\0"s, "\x14\x03\x01\0\x01\x01"s, "\x16\x03\x01\x50\0\x01"s}) {
+      first[1] = major;
+      EXPECT_EQ(read_client_hello(first + record(whole)).kind, ClientHello::Kind::malformed);
+    }
   }
   std::string endless;
   while (endless.size() < 30000)
