@@ -182,7 +182,7 @@ UdpRelay::Flows::iterator UdpRelay::open(const Listener& listener, Key key) {
       flow.event.problem = errno_text(errno);
   }
   if (!flow.event.allowed || !flow.event.problem.empty()) {
-    refuse(std::move(flow.event));
+    refuse(flow.event);
     return flows_.end();
   }
   const auto opened = flows_.emplace(std::move(key), std::move(flow)).first;
@@ -196,7 +196,7 @@ UdpRelay::Flows::iterator UdpRelay::open(const Listener& listener, Key key) {
 }
 
 // A program that is refused tries again and again, and one line says it all.
-void UdpRelay::refuse(NetworkEvent event) {
+void UdpRelay::refuse(const NetworkEvent& event) {
   if (refused_.size() >= kMostRefusals) return;
   if (refused_.emplace(event.host, event.port).second && options_.record) options_.record(event);
 }

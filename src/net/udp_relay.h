@@ -62,7 +62,7 @@ class UdpRelay {
   void receive(const Listener& listener);
   void pass_on(const Listener& listener, const Datagram& datagram);
   Flows::iterator open(const Listener& listener, Key key);
-  void refuse(NetworkEvent event);
+  void refuse(const NetworkEvent& event);
   void answer(const Key& key);
   void make_room();
   void end(Flows::iterator flow);
