@@ -43,6 +43,8 @@ Result<void> Admission::serve(UniqueFd listener, Arrived arrived) {
   // caches before it is read, and be the kernel's memory where nobody reads.
   const int yes = 1;
   ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  // Nothing is lost on the way inside, and nothing need be paced: of the ways to control congestion the plainest one does.
+  ::setsockopt(listener.get(), IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
   ::setsockopt(listener.get(), SOL_SOCKET, SO_RCVBUF, &kBuffer, sizeof kBuffer);
   ::setsockopt(listener.get(), SOL_SOCKET, SO_SNDBUF, &kBuffer, sizeof kBuffer);
   auto door = std::make_unique<Door>(std::move(listener), std::move(arrived));

@@ -178,6 +178,8 @@ std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
     rules.add_chain("output", {"nat", NF_INET_LOCAL_OUT, kBeforeRouting});
     // Before the other chain gives them new addresses.
     rules.add_chain("datagrams", {"filter", NF_INET_LOCAL_OUT, kBeforeRouting - 1});
+    // First, since every packet comes by here.
+    rules.accept("datagrams", {.protocol = IPPROTO_TCP});
     for (const char* chain : {"output", "datagrams"})
       for (const net::Match& match : inside) rules.accept(chain, match);
     // Whichever name server a program believes in, it asks ours.
