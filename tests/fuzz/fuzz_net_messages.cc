@@ -49,8 +49,13 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   }
   static_cast<void>(dns_failure(bytes, DnsCode::format_error));
   check_reply(bytes);
-  const ClientHello hello = read_client_hello(bytes);
-  if (hello.kind == ClientHello::Kind::named) check_name(hello.name);
+  for (const ClientHello& hello : {read_client_hello(bytes), read_second_hello(bytes)}) {
+    const bool whole =
+        hello.kind == ClientHello::Kind::named || hello.kind == ClientHello::Kind::no_name;
+    if (hello.kind == ClientHello::Kind::named) check_name(hello.name);
+    if (whole && (hello.size == 0 || hello.size > size)) std::abort();
+  }
+  static_cast<void>(asks_for_second_hello(bytes));
   static_cast<void>(read_socks_greeting(bytes));
   const SocksRequest socks = read_socks_request(bytes);
   if (socks.state == Arrived::whole && (socks.size > size || socks.port == 0)) std::abort();
