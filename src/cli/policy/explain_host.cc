@@ -104,12 +104,15 @@ Answer explain_none(Answer answer, const std::string& host) {
   return answer;
 }
 
+// In an open network this machine's addresses are the sandbox's own, or refused whatever a rule says.
+bool is_beyond_rules(const Policy& policy, const Asked& asked, const net::OwnAddresses& own) {
+  return policy.network != NetworkMode::allowlist && own.contains(asked.host);
+}
+
 // Of an address: why it is refused although a rule allows it, or the network is open.
 std::string why_guarded(const Policy& policy, const Asked& asked, const net::OwnAddresses& own) {
   if (!address_bytes(asked.host)) return {};
-  // What listens here has another address there, or none.
-  if (policy.network != NetworkMode::allowlist && own.contains(asked.host))
-    return "an address of this machine";
+  if (is_beyond_rules(policy, asked, own)) return own.why_forbidden(asked.host);
   const net::HostRules rules{.allowed = policy.allow_net, .denied = policy.deny_net};
   if (net::opens_forbidden(rules, asked.host, asked.port_or_usual())) return {};
   return own.why_forbidden(asked.host);
@@ -122,13 +125,13 @@ bool stands_for_names(const Policy& policy, const std::string& host) {
 }
 
 Answer explain_guarded(Answer answer, const Policy& policy, const Asked& asked,
-                       const std::string& reason) {
-  const bool own =
-      reason == "an address of this machine" && policy.network != NetworkMode::allowlist;
+                       const net::OwnAddresses& own) {
+  const bool beyond = is_beyond_rules(policy, asked, own);
   answer.rule = "address guard";
-  answer.reason = "it is " + reason + (own ? "" : ", and no rule names it");
-  answer.grant = own ? "--host-port " + std::to_string(asked.port_or_usual()) + " for localhost"
-                     : net::grant_for(asked.host, asked.port_or_usual());
+  answer.reason =
+      "it is " + own.why_forbidden(asked.host) + (beyond ? "" : ", and no rule names it");
+  answer.grant = beyond ? "--host-port " + std::to_string(asked.port_or_usual()) + " for localhost"
+                        : net::grant_for(asked.host, asked.port_or_usual());
   return answer;
 }
 
@@ -157,11 +160,11 @@ Result<Answer> explain_host(const Request& request, std::string_view text) {
   const HostRule* datagrams = covering(policy.allow_udp, policy::Portless::usual, host);
   const bool open = policy.network != NetworkMode::allowlist;
   const net::OwnAddresses own = TRY(net::OwnAddresses::open());
-  const std::string guarded = why_guarded(policy, asked, own);
+  const bool guarded = !why_guarded(policy, asked, own).empty();
   if (stands_for_names(policy, asked.host)) {
     answer.reason = "inside, its addresses stand for names";
-  } else if (!guarded.empty() && (open || allowed != nullptr)) {
-    return explain_guarded(std::move(answer), policy, asked, guarded);
+  } else if (guarded && (open || allowed != nullptr)) {
+    return explain_guarded(std::move(answer), policy, asked, own);
   } else if (allowed != nullptr && (!open || policy::names_addresses(allowed->pattern))) {
     answer.verdict = "reachable";
     answer.rule = rule_text("network.allow", *allowed);
