@@ -13,8 +13,8 @@ namespace coop::bench {
 
 namespace {
 
-// The pair of links leads nowhere: pasta wants a default route to copy. Ports of connections that have ended are given
-// out again, for there are more of them in a minute than ports.
+// The veth pair leads nowhere: pasta needs a default route to copy. Reuse ports in TIME_WAIT,
+// because there are more connections in a minute than ports.
 const std::string kNetwork =
     "set -e\n"
     "ip link set lo up\n"
@@ -52,7 +52,7 @@ class Server {
   pid_t pid_;
 };
 
-// Until it answers.
+// Waits until it answers.
 Result<void> await_server(const Path& load) {
   constexpr int kTries = 100;
   const Program program = TRY(Program::prepare(

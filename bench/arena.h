@@ -1,5 +1,5 @@
-// A network of its own with a server at a public address, for everybody who wants to reach it: a sandbox refuses the
-// loopback and private addresses that a server of this machine would have.
+// A network namespace with a server at a public address: a sandbox refuses the loopback and private
+// addresses that a server on this machine would have.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,8 @@ namespace coop::bench {
 inline const std::string kServerAddress = "93.184.216.34";
 inline const std::string kServerPort = "8000";
 
-// Calls `work` in a thread that has such a network; so has every program it starts. `load` is network_load. Needs root.
+// Calls `work` in a thread in that namespace; its children inherit it. `load` is network_load.
+// Needs root.
 Result<void> within_arena(const Path& load, const std::function<void()>& work);
 
 }  // namespace coop::bench

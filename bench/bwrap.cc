@@ -1,5 +1,5 @@
-// coop's plan as a bubblewrap command line. Where the two differ, bubblewrap gets the cheaper way:
-// its own --dev and --proc, and no directory it would make by itself.
+// coop's plan as a bubblewrap command line. Where the two differ, bubblewrap gets the cheaper
+// variant: its own --dev and --proc, and no directory that it creates by itself.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -25,7 +25,7 @@ const Path* target_of(const Action& action) {
   return nullptr;
 }
 
-// Whether another step's target lies at or below the step's own: bubblewrap then makes it unasked.
+// Whether another step's target is at or below this step's: bubblewrap then creates it by itself.
 bool implied(const Plan& plan, const Step& made) {
   const Path& path = *target_of(made.action);
   return std::ranges::any_of(plan.steps, [&](const Step& other) {
@@ -40,7 +40,7 @@ class Translation {
 
   Result<void> namespaces() {
     for (const std::string& name : plan_.namespaces) {
-      if (name == "mount") continue;  // always made
+      if (name == "mount") continue;  // always created
       if (name == "time") return unsupported("bwrap", "has no time namespace");
       launch.arguments.push_back("--unshare-" + name);
     }
@@ -52,7 +52,7 @@ class Translation {
     return {};
   }
 
-  // The kernel's own form of the filter, as --seccomp reads it.
+  // The filter in the kernel's format, as --seccomp reads it.
   Result<void> filter() {
     const seccomp::Profile* profile = seccomp::find("default");
     if (profile == nullptr) return unsupported("bwrap", "there is no profile \"default\"");
@@ -114,7 +114,7 @@ class Translation {
                std::holds_alternative<RootHost>(action)) {
       return unsupported("bwrap", "a step of this plan has no counterpart");
     }
-    // What is left (ids, capabilities, no_new_privs, remounts of /proc) bubblewrap does by itself.
+    // bubblewrap does the rest (ids, capabilities, no_new_privs, remounts of /proc) by itself.
     return {};
   }
 

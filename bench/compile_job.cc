@@ -7,7 +7,7 @@ namespace coop::bench {
 
 namespace {
 
-// Many headers to open and templates to instantiate: what compilers do all day.
+// Many headers and template instantiations: a typical compile job.
 std::string source(int number) {
   constexpr int kTypes = 2;
   std::string text =

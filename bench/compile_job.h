@@ -1,4 +1,4 @@
-// Real work: a compiler inside and outside.
+// A real workload: a compiler inside and outside.
 #pragma once
 
 #include "contender.h"

@@ -1,4 +1,4 @@
-// Who takes part: one way to run a command from start to end, which can be timed again and again.
+// A contender: one way to run a command from start to end, timed repeatedly.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,14 @@ namespace coop::bench {
 
 struct Contender {
   std::string name{};
-  std::string how{};          // the command line or call, without places of this machine
-  std::string isolation{};    // what the command is kept away from, in a few words
+  std::string how{};          // the command line or call, without paths of this machine
+  std::string isolation{};    // its isolation, in a few words
   std::string unavailable{};  // why it cannot run here; then `once` is empty
-  std::function<Result<double>()> once{};  // microseconds; safe from many threads at once
-  std::function<void()> recover{};         // brings it back to where it started, off the clock
+  std::function<Result<double>()> once{};  // microseconds; thread-safe
+  std::function<void()> recover{};         // restores the initial state, not timed
 };
 
-// What every contender is made from.
+// The inputs of every contender.
 struct Ring {
   Path coop{};  // the program
   const Scratch* scratch = nullptr;
@@ -31,24 +31,24 @@ struct Ring {
 };
 Result<Ring> make_ring(const Path& coop, const Scratch& scratch);
 
-// Like coop's defaults but for the control group, which bubblewrap has no counterpart of.
+// coop's defaults without the control group, which bubblewrap has no equivalent of.
 Policy comparable_policy(const Ring& ring);
 inline const std::vector<std::string> kComparableFlags{"--pids", "unlimited"};
 
-// Anthropic's sandbox runtime: `command` for a shell, and the hosts it may reach.
+// Anthropic's sandbox runtime: `command` for a shell, and its allowed hosts.
 Result<Launch> srt_launch(const Ring& ring, const std::string& command,
                           const std::vector<std::string>& hosts);
 
 std::vector<Contender> latency_contenders(const Ring& ring);
 std::vector<Contender> rate_contenders(const Ring& ring);
 
-// Calls its argument somewhere else: in another namespace, say.
+// Calls its argument in another environment, for example in another namespace.
 using Place = std::function<Result<void>(const std::function<void()>&)>;
 
-// The command line for reports, without places of this machine.
+// The command line for reports, without paths of this machine.
 std::string shown(const Launch& launch, const Scratch& scratch);
 
-// `launch` as a contender; rehearsed, so that one that cannot run says why.
+// `launch` as a contender; run once, so that one that cannot run reports why.
 Contender from_launch(std::string name, std::string isolation, Result<Launch> launch,
                       const Scratch& scratch, const Place& place = {});
 

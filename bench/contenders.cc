@@ -67,7 +67,7 @@ Contender library(const Ring& ring) {
 
 enum class Handover { exec, spawn };
 
-// A full pool is a quiet one: the next contender must not race with a refill.
+// Wait for the refill, so that the next contender does not compete with it.
 void wait_until_full(const Pool& pool, std::size_t size) {
   const Clock::time_point start = Clock::now();
   while (pool.ready() < size && microseconds_since(start) < 10e6)
@@ -102,7 +102,7 @@ Contender bwrap(const Ring& ring, const Result<run::Prepared>& prepared, Filter 
                      std::move(launch), *ring.scratch);
 }
 
-// Where the machine's control groups are the hybrid kind, the runtime gets a view without them.
+// On machines with hybrid control groups, the runtime gets a mount namespace with cgroup v2 only.
 Contender oci(const Ring& ring, const Result<run::Prepared>& prepared, const std::string& runtime) {
   const Result<Launch> launch = prepared ? oci_launch(runtime, prepared->plan, *ring.scratch, kTrue)
                                          : Result<Launch>(std::unexpected(prepared.error()));
@@ -125,7 +125,7 @@ Result<run::Prepared> prepared_for_peers(const Ring& ring) {
 
 }  // namespace
 
-// The program's name is enough: where it was built is nobody's business.
+// Only the program's name: its build path does not belong in a report.
 std::string shown(const Launch& launch, const Scratch& scratch) {
   Words words = launch.arguments;
   words.front() = name_of(words.front());

@@ -26,7 +26,7 @@ struct Settings {
   Path markdown{};
   std::string holding{};  // this process only holds sandboxes: see alive.h
   std::uint64_t count = 0;
-  std::uint64_t seed = 0;  // 0: the clock chooses
+  std::uint64_t seed = 0;  // 0: from the clock
   std::size_t rounds = 300;
   std::size_t compile_rounds = 20;
   std::size_t slices = 6;
@@ -34,7 +34,7 @@ struct Settings {
   NetworkSettings network{};
 };
 
-// Enough to see that everything works; the figures mean little.
+// Enough to see that everything works; the figures are not meaningful.
 void be_quick(Settings& settings) {
   settings.rounds = 60;
   settings.compile_rounds = 2;
@@ -100,10 +100,10 @@ Result<Results> measure(const Settings& settings) {
     results.machine.load_after = load_average();
     return results;
   }
-  // First of all, while this process is small: what the library forks starts as a copy of it.
+  // First, while this process is small: what the library forks starts as a copy of it.
   say("one at a time, " + std::to_string(settings.rounds) + " rounds");
   results.latency = measure_latency(latency_contenders(ring), settings.rounds, random);
-  // A sixth of the rounds: one of them takes half a second for each start.
+  // A sixth of the rounds: one contender takes half a second per start.
   say("a tool call");
   results.tools = measure_latency(tool_contenders(ring), settings.rounds / 6, random);
   say("as many as possible");

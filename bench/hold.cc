@@ -22,7 +22,7 @@ namespace {
 const Words kSleep{"/bin/sleep", "1000"};
 constexpr double kPatience = 120e6;  // microseconds
 
-// Everything that is held, in one of three forms; what falls out of scope ends.
+// The sandboxes held, in one of three forms; destroying it ends them.
 struct Held {
   std::optional<Pool> pool{};
   std::vector<Sandbox> sandboxes{};
@@ -92,7 +92,7 @@ std::size_t alive_now(const Held& held) {
   return static_cast<std::size_t>(std::ranges::count_if(descendants_of(::getpid()), is_workload));
 }
 
-// Until all are up, or nothing more happens for a while.
+// Until all are up, or nothing changes for a while.
 std::size_t wait_until_up(const Held& held, std::size_t count) {
   const Clock::time_point start = Clock::now();
   std::size_t alive = alive_now(held);

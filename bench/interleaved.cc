@@ -9,7 +9,8 @@ namespace coop::bench {
 
 namespace {
 
-// The kernel takes network namespaces down in the background; the next contender should not pay.
+// The kernel removes network namespaces in the background; the next contender should not pay for
+// it.
 constexpr std::chrono::milliseconds kPauseAfterOne{4};
 constexpr std::chrono::milliseconds kPauseAfterSlice{200};
 
@@ -58,7 +59,7 @@ struct Tally {
   std::atomic<bool> failed = false;
 };
 
-// Only ends inside the window count, so the first and the last of a thread are neither won nor lost.
+// Count only runs that end inside the window; the first and the last of a thread then cancel out.
 void work(const Contender& contender, const Window& window, Tally& tally) {
   while (Clock::now() < window.closes && !tally.failed) {
     if (!contender.once()) {

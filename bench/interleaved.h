@@ -1,5 +1,5 @@
-// Every round runs every contender once, in an order of its own: whatever else the machine does
-// hits all of them alike.
+// Every round runs every contender once, in a new random order, so that other load affects all of
+// them alike.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace coop::bench {
 
 using Random = std::mt19937_64;
 
-// What one contender reached, in the unit of the measurement.
+// The values of one contender, in the unit of the measurement.
 struct Row {
   std::string name{};
   std::string how{};
@@ -30,11 +30,11 @@ std::vector<Row> measure_latency(std::vector<Contender> contenders, std::size_t 
 struct RateOptions {
   std::size_t threads = 1;
   std::size_t slices = 6;
-  std::chrono::milliseconds warm_up{150};  // of each slice, not counted
+  std::chrono::milliseconds warm_up{150};  // of each slice, not measured
   std::chrono::milliseconds slice{500};
 };
 
-// Runs to the end per second, `threads` at once. One value for each slice.
+// Complete runs per second, with `threads` threads. One value for each slice.
 std::vector<Row> measure_rates(std::vector<Contender> contenders, const RateOptions& options,
                                Random& random);
 

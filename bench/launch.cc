@@ -17,14 +17,14 @@ namespace {
 
 constexpr const char* kPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// The same for every contender, whoever runs the benchmark.
+// The same for every contender and every caller.
 const char* const kEnvironment[] = {kPath, "HOME=/", "LANG=C.UTF-8", "TMPDIR=/tmp", nullptr};
 
 Error failure(const std::string& name, const std::string& what) {
   return Error{.kind = Error::Kind::unsupported, .operation = name, .subject = what};
 }
 
-// A program's complaint on one line: the last one, where the reason usually stands.
+// A program's error on one line: the last one, which usually has the reason.
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const std::size_t at = text.rfind('\n');

@@ -1,4 +1,4 @@
-// Starting a program the cheapest way there is, so that only the program is measured.
+// Starts a program as cheaply as possible, so that only the program is measured.
 #pragma once
 
 #include <spawn.h>
@@ -14,7 +14,7 @@
 
 namespace coop::bench {
 
-// A file the program finds open at a number, opened anew for each start.
+// A file the program has open at this descriptor number, opened anew for each start.
 struct OpenFile {
   int descriptor = -1;
   Path path{};
@@ -22,21 +22,20 @@ struct OpenFile {
 
 struct Launch {
   std::vector<std::string> arguments{};  // the first is an absolute path
-  Path directory{};                      // where it starts; empty: here
+  Path directory{};                      // working directory; empty: the current one
   std::vector<OpenFile> files{};
 };
 
-// A launch with everything prepared before the clock starts. Streams are /dev/null. Every
-// function may be called from many threads at once.
+// A launch prepared before the clock starts. Streams are /dev/null. Thread-safe.
 class Program {
  public:
   static Result<Program> prepare(Launch launch);
 
-  // From posix_spawn to the end of waitpid, in microseconds. A failed program is an error.
+  // From posix_spawn to the return of waitpid, in microseconds. A failed program is an error.
   Result<double> time() const;
   // Leaves it running.
   Result<pid_t> start() const;
-  // Runs once and gives what it wrote; when it fails, the error says what it complained about.
+  // Runs once and returns its output; if it fails, the error has the last line of its stderr.
   Result<std::string> rehearse() const;
 
   const Launch& launch() const { return *launch_; }
@@ -57,10 +56,10 @@ class Program {
   Actions actions_{};
 };
 
-// Where `name` is on the usual path; an error that says it is not installed.
+// The path of `name`; an error if it is not installed.
 Result<Path> find_program(const std::string& name);
 
-// 0, or what went wrong as a sentence.
+// Waits for it; a non-zero status is an error.
 Result<void> wait_for(pid_t pid, const std::string& name);
 
 }  // namespace coop::bench

@@ -14,18 +14,18 @@
 #include <random>
 
 #include "base/quantity.h"
+#include "leaks/leaks.h"
 #include "machine.h"
 #include "statistics.h"
 #include "sys/fd.h"
-#include "tools/leaks.h"
 
 namespace coop::bench {
 
 namespace {
 
-using tools::Leak;
-using tools::LeakScanner;
-using tools::LeakStream;
+using leaks::Leak;
+using leaks::LeakScanner;
+using leaks::LeakStream;
 
 constexpr std::size_t kMegabyte = 1'000'000;
 
@@ -50,10 +50,10 @@ Result<Settings> parse(int count, char** words) {
 struct Corpus {
   std::string name{};
   std::string text{};
-  std::size_t once = 0;  // after so many bytes it begins again: small ones are repeated
+  std::size_t once = 0;  // wraps around after this many bytes: small corpora are repeated
 };
 
-// The text files below a directory, in the order of their names: always the same ones.
+// The text files below a directory, ordered by name, so that they are always the same.
 std::string texts_below(const std::filesystem::path& directory, std::size_t most) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
@@ -64,7 +64,7 @@ std::string texts_below(const std::filesystem::path& directory, std::size_t most
   std::string all;
   for (const std::filesystem::path& file : files) {
     const Result<std::string> text = read_file(Path(file.native()));
-    if (!text || text->find('\0') != std::string::npos) continue;  // packed manuals, pictures
+    if (!text || text->find('\0') != std::string::npos) continue;  // compressed manuals, images
     all += *text;
     all += '\n';
     if (all.size() >= most) break;
@@ -72,7 +72,7 @@ std::string texts_below(const std::filesystem::path& directory, std::size_t most
   return all;
 }
 
-// The same in every run.
+// Deterministic: the same in every run.
 class Generator {
  public:
   std::size_t number(std::size_t below) { return random_() % below; }
@@ -137,7 +137,7 @@ std::string blob(Generator& made) {
   }
 }
 
-// A blob after some lines of a text: a fifth to a quarter of the whole is blobs.
+// A blob after some lines of text: a fifth to a quarter of the whole is blobs.
 std::string with_blobs(Generator& made, std::string_view source, std::size_t size) {
   std::string text;
   for (std::size_t place = 0; text.size() < size;) {
@@ -187,7 +187,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// One line of the table: what is done with which text.
+// One line of the table: an operation and a corpus.
 struct Task {
   std::string name{};
   std::string_view text{};
@@ -210,7 +210,7 @@ std::size_t find_in_stream(const LeakScanner& scanner, std::string_view text) {
 }
 
 void measure(std::vector<Task>& tasks, std::size_t rounds) {
-  std::size_t kept = 0;  // so that no work is left out
+  std::size_t kept = 0;  // keeps the optimiser from removing the work
   for (std::size_t round = 0; round < rounds; ++round)
     for (Task& task : tasks) {
       const double start = processor_seconds();
@@ -231,7 +231,8 @@ void print_speeds(const std::vector<Task>& tasks) {
   }
 }
 
-// No secret is in these texts, so whatever is found is wrong, or an example that looks like one.
+// These texts contain no secrets, so every match is a false positive, or an example that looks like
+// one.
 void print_finds(const LeakScanner& scanner, const std::vector<Corpus>& corpora) {
   std::printf("\n| Text | Size | Found |\n|---|---|---|\n");
   for (const Corpus& corpus : corpora) {

@@ -1,4 +1,5 @@
-// What network_load's two sides share. It is a program of its own, without our libraries: it runs inside every sandbox.
+// Shared by both sides of network_load. It is a separate program without our libraries: it runs
+// inside every sandbox.
 #pragma once
 
 #include <netinet/in.h>
@@ -14,7 +15,7 @@ namespace coop::bench::load {
 
 using Clock = std::chrono::steady_clock;
 
-// A figure that lacks something is worse than none.
+// Abort: an incomplete figure is worse than none.
 [[noreturn]] inline void die(const std::string& operation, int error) {
   std::fprintf(stderr, "network_load: %s: %s\n", operation.c_str(), std::strerror(error));
   std::exit(1);
@@ -23,7 +24,7 @@ using Clock = std::chrono::steady_clock;
   std::fprintf(stderr, "network_load: %s\n", message.c_str());
   std::exit(1);
 }
-// For what the kernel gives: a negative number is an error.
+// For results of system calls: a negative number is an error.
 inline int must(int result, const char* operation) {
   if (result < 0) die(operation, errno);
   return result;
@@ -31,7 +32,7 @@ inline int must(int result, const char* operation) {
 
 inline bool would_block(int error) { return error == EAGAIN || error == EINTR; }
 
-// How to get to the server: as if there were nothing between, or in the two ways of a proxy.
+// How to reach the server: directly, or by one of the two ways of a proxy.
 enum class Way { plain, tunnel, proxied };
 
 struct Place {
@@ -39,23 +40,24 @@ struct Place {
   sockaddr_in address{};
   Way way = Way::plain;
   sockaddr_in proxy{};
-  std::string proxy_header{};  // what it wants to know of us
+  std::string proxy_header{};  // its Proxy-Authorization header
 };
 
-// Answers "GET /N" with N bytes, again and again on one connection. Never returns.
+// Answers "GET /N" with N bytes, repeatedly on one connection. Never returns.
 [[noreturn]] void serve(const sockaddr_in& address);
 
 // Bytes per second of one long answer.
 double stream(const Place& place, Clock::duration time);
 
 enum class Reuse { one_request, many_requests };  // of a connection
-// Small answers per second, several at once.
+// Small answers per second, several connections at once.
 double requests(const Place& place, Clock::duration time, Reuse reuse);
 
-// The median of microseconds from the first packet of a connection to the end of a small answer, one after another.
+// The median of microseconds from the first packet of a connection to the end of a small answer,
+// sequentially.
 double set_up(const Place& place, Clock::duration time);
 
-// Opens so many connections and uses each once; returns when standard input ends.
+// Opens `count` connections and uses each once; returns at the end of standard input.
 void rest(const Place& place, std::size_t count);
 
 }  // namespace coop::bench::load

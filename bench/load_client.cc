@@ -37,7 +37,7 @@ std::string opening_of(const Place& place) {
          place.proxy_header + "\r\n";
 }
 
-// The number after `name` in a head, whatever the case of its letters.
+// The number after `name` in a head, case-insensitive.
 std::uint64_t field_of(std::string_view head, std::string_view name) {
   const auto same = [](char one, char other) {
     return std::tolower(static_cast<unsigned char>(one)) == other;
@@ -51,7 +51,7 @@ std::uint64_t field_of(std::string_view head, std::string_view name) {
   return value;
 }
 
-// One connection, and one request on it at a time. Does not block.
+// One connection with one request at a time. Non-blocking.
 class Connection {
  public:
   Connection(const Place& place, int epoll) : place_(place), epoll_(epoll) {}
@@ -67,7 +67,7 @@ class Connection {
     state_ = State::head;
   }
 
-  // Whether the answer is there, whole. Counts the bytes of its body.
+  // Whether the answer is complete. Counts the bytes of its body.
   bool advance(std::uint64_t& bytes) {
     if (state_ == State::connecting) opened();
     for (;;) {
@@ -78,7 +78,7 @@ class Connection {
       if (count < 0) die("recv", errno);
       if (count == 0) die("the connection ended too early: " + head_);
       take({buffer.data(), static_cast<std::size_t>(count)}, bytes);
-      // A long answer: others, and the clock, have their turn.
+      // A long answer: let others, and the clock, have their turn.
       if (state_ == State::body) return false;
     }
   }
@@ -123,7 +123,7 @@ class Connection {
     must(::epoll_ctl(epoll_, operation, fd_, &event), "epoll_ctl");
   }
 
-  // So little always fits.
+  // Small enough for the send buffer.
   void send(const std::string& text) const {
     const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
     if (sent < 0) die("send", errno);
@@ -164,7 +164,7 @@ class Connection {
   std::uint64_t left_ = 0;
 };
 
-// Calls `answered` for each connection whose answer is whole, until it says to stop or the time is over.
+// Calls `answered` for each complete answer, until it returns false or the time is over.
 class Crowd {
  public:
   enum class Then { go_on, stop };
@@ -203,7 +203,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The first moments belong to windows that grow and caches that fill.
+// Skip the start: TCP windows grow and caches fill.
 Clock::duration warm_up(Clock::duration time) { return time / 5; }
 
 }  // namespace

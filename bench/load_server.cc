@@ -21,7 +21,7 @@ struct Client {
   std::string asked{};
   std::string head{};       // of the answer, not sent yet
   std::uint64_t body = 0;   // bytes of it not sent yet
-  bool wants_room = false;  // the last piece did not fit
+  bool wants_room = false;  // the last write was partial
 };
 
 const std::string& piece() {
@@ -34,7 +34,7 @@ enum class After { keep, close };
 After send_answer(int fd, Client& client) {
   client.wants_room = false;
   while (!client.head.empty() || client.body > 0) {
-    // The head goes out with the start of the body, as servers do.
+    // Send the head together with the start of the body, as servers do.
     const bool in_head = !client.head.empty();
     if (in_head && client.body > 0 && client.body < kPiece) {
       client.head.append(client.body, 'x');

@@ -26,7 +26,7 @@ std::string processor_name() {
   return colon == std::string::npos ? "unknown" : printable(line.substr(colon + 2));
 }
 
-// "bubblewrap 0.8.0", as the program itself says.
+// "bubblewrap 0.8.0", as printed by the program itself.
 std::string version_of(const Path& program) {
   const Result<Program> asked = Program::prepare(Launch{.arguments = {program, "--version"}});
   if (!asked) return {};

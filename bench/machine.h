@@ -1,4 +1,4 @@
-// On what the figures were made.
+// The machine that the figures come from.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct Machine {
   std::string memory{};
   std::string user{};                   // "root" or "an ordinary user"
   std::vector<std::string> versions{};  // of coop and its peers, one line each
-  double load_before = 0;               // processes that wanted to run when we began
-  double load_after = 0;                // ours included
+  double load_before = 0;               // load average at the start
+  double load_after = 0;                // includes our own load
 };
 
 Machine look_at_machine(const Path& coop);

@@ -1,4 +1,4 @@
-// The steps of a start, one by one, in our own process: where a slower start comes from.
+// The steps of a start, one by one, in our own process: shows which step got slower.
 #include <benchmark/benchmark.h>
 
 #include <unistd.h>
@@ -7,12 +7,12 @@
 #include <cstdlib>
 
 #include "cli/flags.h"
+#include "guards/workspace.h"
 #include "host/probe.h"
-#include "host/workspace.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
-#include "run/freeze.h"
 #include "run/prepare.h"
+#include "run/start/freeze.h"
 #include "scratch.h"
 
 namespace coop::bench {
@@ -26,7 +26,7 @@ T must(Result<T> result) {
   std::exit(1);
 }
 
-// A policy as prepare() completes it, and the facts it asks for.
+// A policy completed by prepare(), and the facts it needs.
 struct Planned {
   Policy policy{};
   HostFacts host{};
@@ -67,7 +67,7 @@ void inspect_workspace(benchmark::State& state) {
   const Path root =
       must(scratch.repository("repository", static_cast<std::size_t>(state.range(0))));
   const std::vector<std::string> guards = must(policy::guard_names({}));
-  for (auto _ : state) benchmark::DoNotOptimize(must(host::inspect_workspace(root, guards)));
+  for (auto _ : state) benchmark::DoNotOptimize(must(guards::inspect_workspace(root, guards)));
 }
 
 void compile_plan(benchmark::State& state, View view) {
@@ -86,7 +86,7 @@ void freeze_plan(benchmark::State& state) {
   }
 }
 
-// All of the above as a start does it.
+// All of the above, as in a start.
 void prepare_start(benchmark::State& state) {
   const Scratch scratch = must(Scratch::make());
   for (auto _ : state) benchmark::DoNotOptimize(must(run::prepare({.workspace = scratch.path()})));

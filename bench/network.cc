@@ -11,7 +11,7 @@ namespace coop::bench {
 
 namespace {
 
-// A directory with nothing but the program: what the sandboxes get as their workspace.
+// A directory with only the program: the workspace of the sandboxes.
 Result<Path> place_load(const Ring& ring) {
   std::error_code error;
   const Path beside = parent_of(std::filesystem::read_symlink("/proc/self/exe", error).native());

@@ -1,4 +1,4 @@
-// The ways into the network: how fast, how soon, and at what cost, beside those of others.
+// Network benchmarks: throughput, latency and cost, compared with other tools.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct NetworkSettings {
   std::size_t resting = 10000;
 };
 
-// Connections that rest, all through one `coop run`.
+// Idle connections, all through one `coop run`.
 struct RestingRow {
   std::size_t wanted = 0;
   std::string trouble{};           // why there is no figure
@@ -28,8 +28,8 @@ struct RestingRow {
 
 struct NetworkResults {
   std::vector<Row> stream{};  // bytes per second
-  std::vector<Row> fresh{};   // requests per second, each on a connection of its own
-  std::vector<Row> kept{};    // requests per second, on connections that stay
+  std::vector<Row> fresh{};   // requests per second, one per connection
+  std::vector<Row> kept{};    // requests per second, on keep-alive connections
   std::vector<Row> set_up{};  // microseconds
   std::vector<Row> starts{};  // microseconds
   RestingRow resting{};
@@ -46,13 +46,13 @@ inline constexpr const char* kNone = "none";
 
 NetworkResults measure_network(const Ring& ring, const NetworkSettings& settings, Random& random);
 
-// One client of network_load in each of the ways, `mode` and `milliseconds` as its usage has them.
+// One network_load client per contender; `mode` and `milliseconds` as in its usage.
 std::vector<Contender> network_contenders(const Ring& ring, const Path& place,
                                           const std::string& mode, std::chrono::milliseconds time);
 // `coop run --network MODE -- true`.
 std::vector<Contender> network_starts(const Ring& ring);
 
-// What `coop run` needs to reach the server of the arena (arena.h).
+// The flags `coop run` needs to reach the server of the arena (arena.h).
 std::vector<std::string> allowlist_flags();
 RestingRow hold_connections(const Ring& ring, const Path& place, std::size_t count);
 

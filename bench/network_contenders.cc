@@ -12,8 +12,8 @@ namespace {
 
 using namespace network_name;
 
-// "sh attach.sh pasta|slirp4netns COMMAND...": the command in a namespace of its own, which the provider connects. All
-// waiting has an end.
+// "sh attach.sh pasta|slirp4netns COMMAND...": runs the command in a new network namespace that the
+// provider connects. Every wait has a timeout.
 constexpr std::string_view kAttach = R"sh(provider=$1; shift
 here=$(readlink /proc/self/ns/net)
 unshare --user --map-root-user --net sh -c '
@@ -34,7 +34,7 @@ wait $keeper 2>/dev/null
 exit $status
 )sh";
 
-// What a client prints last: "result 12.5".
+// The last output of a client: "result 12.5".
 Result<double> figure_in(const std::string& printed) {
   constexpr std::string_view kMark = "result ";
   const std::size_t at = printed.rfind(kMark);
@@ -42,7 +42,7 @@ Result<double> figure_in(const std::string& printed) {
   return std::strtod(printed.c_str() + at + kMark.size(), nullptr);
 }
 
-// Takes the client's own figure: how long the start took does not count.
+// Uses the client's own figure, so that the start is not counted.
 Contender from_client(std::string name, std::string isolation, Result<Launch> launch,
                       const Scratch& scratch) {
   Contender contender{.name = std::move(name), .isolation = std::move(isolation)};
@@ -98,7 +98,7 @@ std::vector<Contender> network_contenders(const Ring& ring, const Path& place,
     return srt_launch(ring, joined(client(load, way)), Words{kServerAddress});
   };
   Words full = kComparableFlags;
-  // The server is on this machine, whose own addresses are refused otherwise.
+  // The server is on this machine, whose own addresses are refused by default.
   full.insert(full.end(), {"--network", "full", "--allow-net", kServerAddress + ":" + kServerPort});
   const Scratch& scratch = *ring.scratch;
   std::vector<Contender> all;

@@ -51,7 +51,7 @@ std::string base64(std::string_view text) {
   return result;
 }
 
-// "http://USER:PASSWORD@HOST:PORT", as it stands in the environment.
+// "http://USER:PASSWORD@HOST:PORT", as in the environment.
 void use_proxy(Place& place) {
   const char* given = std::getenv("HTTP_PROXY");
   if (given == nullptr) given = std::getenv("http_proxy");

@@ -15,7 +15,7 @@ namespace coop::bench {
 
 namespace {
 
-// A program that says one thing and stays until its input ends.
+// A program that prints one line and runs until its input ends.
 class Holder {
  public:
   static Result<Holder> start(Words words) {

@@ -71,7 +71,7 @@ json config_of(const Plan& plan, const Words& command) {
             {"readonlyPaths", {"/proc/bus", "/proc/irq", "/proc/sys"}}}}};
 }
 
-// An image's root: empty but for the mount points and links of the plan.
+// The root of an image: empty except for the mount points and symlinks of the plan.
 Result<void> make_root(const Plan& plan, const Scratch& scratch, const std::string& root) {
   for (const Step& step : plan.steps) {
     if (const auto* made = std::get_if<MakeDirectory>(&step.action)) {

@@ -15,7 +15,7 @@ namespace coop::bench {
 
 namespace {
 
-// "1234 (a name) S 1 …": the name may hold anything, so its end is the last parenthesis.
+// "1234 (a name) S 1 …": the name may contain anything, so its end is the last parenthesis.
 bool read_stat(const std::string& directory, ProcessFact& fact) {
   const Result<std::string> text = read_file(directory + "/stat");
   if (!text) return false;

@@ -1,4 +1,4 @@
-// What the processes below this one cost in memory.
+// Memory of the processes below this one.
 #pragma once
 
 #include <sys/types.h>
@@ -15,18 +15,18 @@ struct ProcessFact {
   std::string name{};
 };
 
-// Every process below `root`, in no order.
+// Every descendant of `root`, unordered.
 std::vector<ProcessFact> descendants_of(pid_t root);
 
 struct MemoryUse {
   std::uint64_t private_kib = 0;    // pages no other process maps
-  std::uint64_t anonymous_kib = 0;  // no file's; pages shared are divided among the sharers
+  std::uint64_t anonymous_kib = 0;  // anonymous; shared pages are divided among the sharers
   std::uint64_t resident_kib = 0;   // everything mapped and present, shared or not
   bool readable = false;
 };
 MemoryUse memory_of(pid_t pid);
 
-// As after vfork: what one has in memory is the other's too.
+// As after vfork: both have the same address space.
 bool shares_memory(pid_t one, pid_t other);
 
 // MemAvailable of the whole machine.

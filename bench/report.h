@@ -1,4 +1,4 @@
-// What was measured, what was to be reached, and how both are written down.
+// Measurements, targets, and their text forms.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Target {
 std::vector<Target> judge(const Results& results);
 
 std::string to_json(const Results& results);
-// One section, under a heading that names the user.
+// One section, with a heading that names the user.
 std::string to_markdown(const Results& results);
 
 std::string fixed(double value, int digits);

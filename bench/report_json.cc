@@ -91,7 +91,7 @@ std::string to_json(const Results& results) {
                     {"tool_call_microseconds", rows_as_json(results.tools)},
                     {"compile_microseconds", rows_as_json(results.compile)},
                     {"compile_trouble", results.compile_trouble}};
-  // A file name of another encoding in a message is no reason to lose the figures.
+  // Replace invalid UTF-8 in messages rather than lose the figures.
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -6,7 +6,7 @@ namespace coop::bench {
 
 namespace {
 
-// A figure's unit and how precisely it is worth reading.
+// The unit of a figure and its precision.
 struct Unit {
   std::string name;
   double scale = 1;

@@ -22,7 +22,7 @@ Result<Scratch> Scratch::make() {
 Scratch::Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
 
 Scratch::~Scratch() {
-  std::error_code ignored;  // what is left lies in /tmp and harms nobody
+  std::error_code ignored;  // leftovers in /tmp are harmless
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 

@@ -1,4 +1,4 @@
-// A directory of our own for everything the contenders need, removed at the end.
+// A temporary directory for the contenders, removed at the end.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ class Scratch {
   ~Scratch();
 
   const Path& path() const { return path_; }
-  // Makes missing directories on the way.
+  // Creates missing parent directories.
   Result<Path> directory(std::string_view name) const;
   Result<Path> file(std::string_view name, std::string_view contents) const;
 
-  // A small git repository's shape: `files` files in a few directories, and a .git with hooks.
+  // The shape of a small git repository: `files` files in a few directories, and a .git with hooks.
   Result<Path> repository(std::string_view name, std::size_t files) const;
 
-  // `text` without the places of this machine, for reports.
+  // `text` without paths of this machine, for reports.
   std::string shown(std::string text) const;
 
  private:

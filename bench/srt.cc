@@ -8,7 +8,7 @@ namespace coop::bench {
 
 Result<Launch> srt_launch(const Ring& ring, const std::string& command,
                           const std::vector<std::string>& hosts) {
-  const char* named = ::getenv("COOP_BENCH_SRT");  // bench/run knows where npm put it
+  const char* named = ::getenv("COOP_BENCH_SRT");  // set by bench/run: where npm installed it
   Path program = named == nullptr ? "" : named;
   if (program.empty()) program = TRY(find_program("srt"));
   const nlohmann::json settings = {

@@ -7,7 +7,7 @@ namespace coop::bench {
 
 namespace {
 
-// Between two neighbours the value lies on the line through them.
+// Linear interpolation between neighbours.
 double quantile(const std::vector<double>& sorted, double fraction) {
   const double position = fraction * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);

@@ -1,4 +1,4 @@
-// Medians and quartiles. Means would tell what the machine's other users did.
+// Medians and quartiles: means would include the noise of other load.
 #pragma once
 
 #include <chrono>

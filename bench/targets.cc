@@ -1,4 +1,4 @@
-// What coop promises about its speed and size, and whether this run saw it.
+// coop's targets for speed and size, and whether this run reached them.
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace coop::bench {
 
 namespace {
 
-constexpr std::string_view kLike = "bwrap + seccomp";  // nearest to coop; it lacks Landlock
+constexpr std::string_view kLike = "bwrap + seccomp";  // closest to coop; it lacks Landlock
 constexpr std::string_view kBwrap = "bwrap";
 
 enum class Bound { at_most, at_least };
@@ -27,7 +27,7 @@ Target ratio(const std::vector<Row>& rows, std::string wanted, std::string_view 
                 .reached = bound == Bound::at_most ? value <= limit : value >= limit};
 }
 
-// Against bubblewrap twice: with the same filter, and with no filter at all, which is harder.
+// Against bubblewrap twice: with the same filter, and without a filter, which is harder.
 void against_bwrap(std::vector<Target>& targets, const std::vector<Row>& rows,
                    const std::string& what, std::string_view name, Bound bound, double limit) {
   const std::string sign = bound == Bound::at_most ? " ≤ " : " ≥ ";
@@ -46,7 +46,7 @@ void memory(std::vector<Target>& targets, const Results& results) {
                             std::to_string(row.wanted) +
                             " alive: ≤ 150 KiB private memory of helpers each"};
     if (row.alive == row.wanted && row.trouble.empty()) {
-      // What the helpers of one sandbox share among themselves is private to none of them.
+      // Pages shared among the helpers of one sandbox are private to none of them.
       target.measured = fixed(row.helper_private, 0) + " KiB (" + fixed(row.helper_anonymous, 0) +
                         " KiB with their part of shared pages)";
       target.reached = row.helper_private <= kLimit;
@@ -66,11 +66,11 @@ Target compile_job(const Results& results) {
   if (inside == nullptr || outside == nullptr) return target;
   const double difference = inside->summary.median / outside->summary.median - 1;
   target.measured = (difference < 0 ? "−" : "+") + fixed(std::abs(difference) * 100, 1) + " %";
-  target.reached = difference <= kLimit;  // faster than bare is no failure
+  target.reached = difference <= kLimit;  // faster than bare counts as reached
   return target;
 }
 
-// Against the faster of its two ways.
+// The faster of its two modes.
 std::string_view best_of_srt(const std::vector<Row>& rows) {
   const Row* tunnel = find_row(rows, network_name::kSrtTunnel);
   const Row* proxied = find_row(rows, network_name::kSrtProxied);

@@ -22,7 +22,7 @@ constexpr std::string_view kRequest =
     R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":{"command":"true"}}})"
     "\n";
 
-// A server that stays, as agents keep one.
+// A persistent server, as agents use it.
 class McpServer {
  public:
   static Result<std::shared_ptr<McpServer>> start(const Path& coop, const Path& workspace) {
@@ -45,7 +45,7 @@ class McpServer {
   McpServer(const McpServer&) = delete;
   McpServer& operator=(const McpServer&) = delete;
   ~McpServer() {
-    requests_.reset();  // its input ends, and so does it
+    requests_.reset();  // EOF on its input ends it
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
   }
 
@@ -72,7 +72,7 @@ class McpServer {
   UniqueFd answers_{};
 };
 
-// The pool refills while the model thinks; here it gets a little of that time.
+// The pool refills between calls, while a model would be thinking; give it some of that time.
 void think() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
 Contender through_mcp(const Ring& ring) {

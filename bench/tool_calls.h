@@ -1,4 +1,4 @@
-// One tool call of an agent: through coop's MCP server, and by starting a peer for it.
+// One tool call of an agent: through coop's MCP server, and by starting another tool for it.
 #pragma once
 
 #include <vector>

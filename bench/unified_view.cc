@@ -22,7 +22,7 @@ Result<UniqueFd> make_here() {
 }
 
 Result<void> enter(int fd) {
-  // A thread may change its mount namespace once it shares its directories with no other.
+  // A thread may change its mount namespace only after unshare(CLONE_FS).
   if (::unshare(CLONE_FS) != 0) return system_error("unshare", "CLONE_FS");
   if (::setns(fd, CLONE_NEWNS) != 0) return system_error("setns", "CLONE_NEWNS");
   return {};

@@ -1,5 +1,5 @@
-// A mount namespace in which /sys/fs/cgroup is cgroup v2 alone: OCI runtimes refuse the hybrid
-// layout that some machines boot with. Needs root.
+// A mount namespace in which /sys/fs/cgroup is cgroup v2 only: OCI runtimes refuse the hybrid
+// layout. Needs root.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ class UnifiedView {
  public:
   static Result<UnifiedView> make();
 
-  // Runs `work` in a thread that has entered the namespace; what it starts is born there. Entering
-  // happens before `work`, so a clock started in it does not count it.
+  // Runs `work` in a thread that has entered the namespace; its children inherit it. Entering is
+  // done before `work`, so a clock started in it does not include it.
   Result<void> within(const std::function<void()>& work) const;
 
  private:

@@ -1,6 +1,7 @@
 # bash completion for coop; made by `coop completion bash`
 _coop() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index
+  local command=${COMP_WORDS[1]}
   for ((index = 1; index < COMP_CWORD; ++index)); do
     if [[ ${COMP_WORDS[index]} == -- ]]; then
       if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- "$current"));
@@ -8,39 +9,44 @@ _coop() {
       return
     fi
   done
+  _coop_words() { COMPREPLY=($(compgen -W "$1" -- "$current")); }
+  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust config tool mcp status completion man --help --version'; return; fi
+  if ((COMP_CWORD > 2)); then case $command in
+    policy|config) command+=" ${COMP_WORDS[2]}" ;;
+  esac; fi
   case $previous in
-    coop) COMPREPLY=($(compgen -W 'run plan policy trust config tool mcp status completion man --help --version' -- "$current")); return ;;
-    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$current")); return ;;
-    status) COMPREPLY=($(compgen -W '--json --help' -- "$current")); return ;;
-    policy) COMPREPLY=($(compgen -W 'show check explain diff export import approve schema --help' -- "$current")); return ;;
-    config) COMPREPLY=($(compgen -W 'check --help' -- "$current")); return ;;
-    --scope) COMPREPLY=($(compgen -W 'organisation user project effective' -- "$current")); return ;;
+    --blacklist|--config|--hide|--overlay|--ro|--rw|--socket|--tmpfs|--token-file|--workspace|-w) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --allow-guarded) _coop_words '.circleci .claude/settings.json .claude/settings.local.json .coop .cursor .envrc .git .git/config .git/config.worktree .git/hooks .git/info/attributes .github/workflows .gitlab-ci.yml .husky .idea .mcp.json .pre-commit-config.yaml .travis.yml .vscode Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml coop.toml'; return ;;
+    --best-effort) _coop_words 'landlock limits proc'; return ;;
+    --cache) _coop_words 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn'; return ;;
+    --log-format) _coop_words 'json text'; return ;;
+    --network) _coop_words 'allowlist full host none veth'; return ;;
+    --on-leak) _coop_words 'block redact terminate'; return ;;
+    --require) _coop_words 'landlock limits proc'; return ;;
+    --scope) _coop_words 'effective organisation project user'; return ;;
+    --unsafe) _coop_words 'control_sockets host_network'; return ;;
+    --view) _coop_words 'host minimal'; return ;;
   esac
-  case ${COMP_WORDS[1]} in
-    policy) COMPREPLY=($(compgen -f -W '--origin --json --scope --dry-run --yes --revoke --workspace' -- "$current")); return ;;
-    trust) COMPREPLY=($(compgen -W '--group --json --config --agent --as --cron terminal:default' -- "$current")); return ;;
-    config) COMPREPLY=($(compgen -f -W '--json' -- "$current")); return ;;
-    tool) COMPREPLY=($(compgen -W 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --json --as --channel --group --config --workspace' -- "$current")); return ;;
-    mcp) COMPREPLY=($(compgen -f -W '--as --channel --group --config --workspace --on-leak --http --token-file --verbose' -- "$current")); return ;;
+  case $command in
+    policy) _coop_words 'show check explain diff export import approve schema --help' ;;
+    config) _coop_words 'check --help' ;;
+    'run') _coop_words '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' ;;
+    'plan') _coop_words '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' ;;
+    'policy show') _coop_words '--origin --json --workspace --help' ;;
+    'policy check') COMPREPLY=($(compgen -f -W '--json --workspace --help' -- "$current")) ;;
+    'policy explain') COMPREPLY=($(compgen -f -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' -- "$current")) ;;
+    'policy diff') COMPREPLY=($(compgen -f -W '--json --workspace --help' -- "$current")) ;;
+    'policy export') _coop_words '--scope --workspace --help' ;;
+    'policy import') COMPREPLY=($(compgen -f -W '--scope --dry-run --workspace --help' -- "$current")) ;;
+    'policy approve') _coop_words '--yes --revoke --workspace --help' ;;
+    'policy schema') _coop_words '--help' ;;
+    'trust') _coop_words 'terminal:default --group --as --cron --agent --config --json --workspace --help' ;;
+    'config check') COMPREPLY=($(compgen -f -W '--json --config --help' -- "$current")) ;;
+    'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --json --workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --config --as --channel --group --agent --verbose --log-format --help' ;;
+    'mcp') _coop_words '--http --token-file --on-leak --workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --config --as --channel --group --agent --verbose --log-format --help' ;;
+    'status') _coop_words '--json --help' ;;
+    'completion') _coop_words 'bash zsh fish --help' ;;
+    'man') _coop_words 'coop coop-run coop-policy coop-mcp --help' ;;
   esac
-  case $previous in
-    --workspace) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --view) COMPREPLY=($(compgen -W 'minimal host' -- "$current")); return ;;
-    --rw) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --ro) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --hide) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --overlay) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --tmpfs) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --cache) COMPREPLY=($(compgen -W 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn' -- "$current")); return ;;
-    --allow-guarded) COMPREPLY=($(compgen -W '.circleci .claude/settings.json .claude/settings.local.json .coop .cursor .envrc .git .git/config .git/config.worktree .git/hooks .git/info/attributes .github/workflows .gitlab-ci.yml .husky .idea .mcp.json .pre-commit-config.yaml .travis.yml .vscode Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml coop.toml' -- "$current")); return ;;
-    --network) COMPREPLY=($(compgen -W 'none allowlist full veth host' -- "$current")); return ;;
-    --socket) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --unsafe) COMPREPLY=($(compgen -W 'host_network control_sockets' -- "$current")); return ;;
-    --require) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
-    --best-effort) COMPREPLY=($(compgen -W 'landlock proc limits' -- "$current")); return ;;
-    --config) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    --log-format) COMPREPLY=($(compgen -W 'text json' -- "$current")); return ;;
-  esac
-  COMPREPLY=($(compgen -W '--workspace --view --rw --ro --hide --overlay --tmpfs --cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-net --deny-net --allow-udp --publish --host-port --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --json --why --help --' -- "$current"))
 }
 complete -o filenames -F _coop coop

@@ -1,4 +1,4 @@
-// Runs one command in a sandbox and prints what it said: examples/exec [DIRECTORY]
+// Runs one command in a sandbox and prints its output: examples/exec [DIRECTORY]
 #include <coop/sandbox.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Keeps sandboxes warm, so that each command starts at once: examples/pool
+// Keeps sandboxes prepared, so that commands start faster: examples/pool
 #include <coop/sandbox.h>
 
 #include <cstdio>

@@ -3,7 +3,7 @@
 # The build tree may lie where that user cannot look, so what it needs is copied to a place of its own.
 set -eu
 name="coop-test"
-# One for each source tree: two that are tested at once must not run each other's programs.
+# One for each source tree: two trees tested at once must not run each other's programs.
 stage=/tmp/coop-as-user-$(id -u)-$(readlink -f "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
 
 setup() {
@@ -20,9 +20,10 @@ cleanup() {
   return 0
 }
 
-# A copy with another name, then a rename: a test that runs the old copy keeps it.
+# stage_copy FILE [DIRECTORY]: copies under another name, then renames, so that a running test keeps the old copy.
 stage_copy() {
-  local from=$1 to=$stage/${1##*/}
+  local from=$1 to=$stage/${2:-.}/${1##*/}
+  (umask 022 && mkdir -p "${to%/*}")
   if [[ ! $to -nt $from ]]; then
     cp "$from" "$to.$$" && chmod 0755 "$to.$$" && mv -f "$to.$$" "$to"
   fi
@@ -35,9 +36,13 @@ case ${1:-} in
 esac
 if [[ $EUID -ne 0 ]]; then exec "$@"; fi
 (flock 9; setup) 9>"/tmp/.coop-as-user.lock"
-program=$(flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy '$1'")
-coop=$(flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy '$COOP_BINARY'")
-payload=$(flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy '$COOP_PAYLOAD'")
+staged() { flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy \"\$@\"" stage_copy "$@"; }
+program=$(staged "$1")
+coop=$(staged "$COOP_BINARY" bin)
+payload=$(staged "$COOP_PAYLOAD")
+# coop finds its other programs beside itself.
+tools=${COOP_BINARY%/bin/*}/libexec/coop/coop-tools
+[[ ! -e $tools ]] || staged "$tools" libexec/coop >/dev/null
 shift
 cd /tmp
 exec runuser -u "$name" -- env -u XDG_RUNTIME_DIR HOME="/home/$name" USER="$name" LOGNAME="$name" \

@@ -1,4 +1,4 @@
-// What this machine offers, as plain data. A literal in tests; filled by coop::probe() in life.
+// What this machine offers, as plain data. A literal in tests; otherwise filled by coop::probe().
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coop/destination.h"
 #include "coop/path.h"
 
 namespace coop {
@@ -17,11 +18,13 @@ struct KernelVersion {
   auto operator<=>(const KernelVersion&) const = default;
 };
 
-// One thing the kernel or the machine can or cannot do, and why not.
+// A feature of the kernel or the machine, and the reason if it is missing.
 struct Feature {
   bool available = false;
-  std::string reason{};  // why not; for an available feature, a detail such as a version or path
-  std::string fix{};     // what a person can do about it
+  std::string reason{};  // why not
+  std::string detail{};  // of an available one: a version, a number
+  Path program{};        // of an available one: what provides it
+  std::string fix{};     // how to get it
   bool operator==(const Feature&) const = default;
 };
 
@@ -30,10 +33,10 @@ enum class PathKind : std::uint8_t { missing, file, directory, symlink, socket, 
 // What a path of the host is. `canonical` has no symlink in it (empty when missing).
 struct PathFact {
   PathKind kind = PathKind::missing;         // of the path itself, not of what a symlink leads to
-  PathKind target_kind = PathKind::missing;  // of what it leads to
+  PathKind target_kind = PathKind::missing;  // of its target
   Path canonical{};
   std::string link{};       // a symlink's text
-  std::uint64_t links = 1;  // hard links of what it leads to
+  std::uint64_t links = 1;  // hard links of its target
   bool operator==(const PathFact&) const = default;
 };
 
@@ -50,7 +53,7 @@ struct MountFact {
 
 enum class CgroupKind : std::uint8_t { none, v1, v2 };
 
-// Where a group of our own can be made, for each controller. On v2 all directories are the same.
+// Where a control group can be created, for each controller. On v2 all directories are the same.
 struct CgroupFacts {
   CgroupKind kind = CgroupKind::none;
   std::map<std::string, Path> directories{};  // "memory" → "/sys/fs/cgroup/memory/user"
@@ -62,7 +65,7 @@ struct CgroupFacts {
 // How a fresh /proc can be mounted in a new PID namespace.
 enum class ProcMount : std::uint8_t { refused, full, pid_subset };
 
-// A path in the workspace that the host's own programs would obey: a git hook, an editor's tasks.
+// A path in the workspace that host programs obey: a git hook, an editor's tasks.
 struct GuardedPath {
   Path path{};          // canonical on the host
   std::string guard{};  // its name in policies/guards.txt, ".git/hooks"
@@ -71,33 +74,33 @@ struct GuardedPath {
   std::int64_t changed = 0;  // ctime in nanoseconds
   std::uint64_t links = 1;
   bool directory = false;
-  // A .git or commondir file that leads to a git directory whose guards are all looked at: read-only
-  // like the rest where it exists, and no reason for quarantine where it appears.
+  // A .git or commondir file that leads to a git directory whose guards are checked anyway:
+  // read-only if it exists, and no reason for quarantine if it appears.
   bool harmless = false;
   std::string link{};  // a symlink's text; empty for all else. It cannot be a mount point.
   Path through{};  // the guarded symlink that leads to this path, which has no guarded name itself
   bool operator==(const GuardedPath&) const = default;
 };
 
-// A place that git's configuration names: a directory of hooks, an included file.
+// A path that git's configuration names: a directory of hooks, an included file.
 struct NamedPath {
-  // As git will open it: absolute, any ".." and symlinks kept. A relative one (without "..") counts
-  // at the top of every repository and in every git directory.
+  // As git will open it: absolute, with ".." and symlinks kept. A relative one (without "..")
+  // applies at the top of every repository and in every git directory.
   Path path{};
   std::string guard{};  // ".git/hooks" or ".git/config"
   auto operator<=>(const NamedPath&) const = default;
 };
 
-// What a look through the workspace found.
+// The result of walking the workspace.
 struct WorkspaceFacts {
   std::vector<GuardedPath> guarded{};  // sorted by path
   // Git directories outside the workspace that it belongs to (a linked worktree's or submodule's
   // repository), proven by a pointer back to this workspace; git needs to write there.
   std::vector<Path> outside_git{};
-  bool complete = true;      // false: something could not be looked at, or there was too much of it
-  std::int64_t started = 0;  // when the look began, in nanoseconds of the clock that stamps files
-  std::vector<NamedPath> named{};    // by git's configuration when the look began; sorted
-  std::vector<std::string> notes{};  // what is not guarded although it should be
+  bool complete = true;            // false: something could not be read, or the limit was reached
+  std::int64_t started = 0;        // when the walk began, in nanoseconds of the file systems' clock
+  std::vector<NamedPath> named{};  // by git's configuration when the walk began; sorted
+  std::vector<std::string> notes{};  // what should be guarded and is not
   bool operator==(const WorkspaceFacts&) const = default;
 };
 
@@ -109,7 +112,7 @@ struct HostFacts {
   std::uint32_t gid = 0;
   std::string user{};
   Path home{};
-  Path account_home{};  // what the machine's list of accounts says; $HOME may name another
+  Path account_home{};  // from /etc/passwd; $HOME may differ
   Path working_directory{};
   std::string now{};       // "2026-11-16T04:00:00Z"
   Path state_directory{};  // coop's own; never visible inside
@@ -128,13 +131,13 @@ struct HostFacts {
   Feature id_ranges{};  // newuidmap, newgidmap and ranges for this user
   Feature pasta{};
   Feature slirp4netns{};
-  bool ipv6 = true;                     // this kernel speaks it
-  std::vector<std::string> networks{};  // of this machine's interfaces: "192.168.1.0/24"
-  std::string nested_in{};              // "docker", "podman", "coop", … or empty
+  bool ipv6 = true;                // supported by this kernel
+  std::vector<Prefix> networks{};  // of this machine's interfaces: 192.168.1.0/24
+  std::string nested_in{};         // "docker", "podman", "coop", … or empty
 
-  std::map<Path, PathFact> paths{};  // what was asked about; absent means missing
+  std::map<Path, PathFact> paths{};  // what was inspected; absent means missing
   std::vector<MountFact> mounts{};
-  std::vector<Path> sockets{};  // where servers of the host listen, canonical
+  std::vector<Path> sockets{};  // listening sockets of the host, canonical
   WorkspaceFacts workspace{};
 
   bool has(std::string_view path) const { return fact(path).target_kind != PathKind::missing; }

@@ -1,4 +1,4 @@
-// What is wanted of a sandbox. Defaults are the safe ones: leaving a field out can only tighten.
+// What a sandbox may do. The defaults are safe: leaving a field out can only tighten.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "coop/destination.h"
+#include "coop/origin.h"
 #include "coop/path.h"
 
 namespace coop {
@@ -18,62 +20,61 @@ enum class Missing : std::uint8_t { fail, skip };
 enum class Need : std::uint8_t { required, best_effort };
 enum class Identity : std::uint8_t { self, root };
 enum class Debugging : std::uint8_t { allowed, denied };
-// In the order of what they let through.
+// Ordered by what they allow.
 enum class NetworkMode : std::uint8_t { none, allowlist, full, veth, host };
 
-// Mechanisms a policy may require or take as best effort. Namespaces, mounts, capabilities and
-// seccomp are not in the list: without them there is no sandbox.
+// Mechanisms a policy may require or accept as best effort. Namespaces, mounts, capabilities and
+// seccomp are not listed: without them there is no sandbox.
 enum class Mechanism : std::uint8_t { landlock, proc, limits };
 
-// protect: read-only wherever it would be writable, and nothing else; it shows nothing by itself.
+// protect: read-only wherever it would be writable; it shows nothing by itself.
 enum class RuleKind : std::uint8_t { read_only, read_write, hide, overlay, tmpfs, protect };
+
+// Which of two rules for one path wins, in ascending order.
+enum class Precedence : std::uint8_t {
+  by_order,  // the later one
+  final,     // the organisation's: no other rule may show or write what this one covers
+};
 
 // One rule about one path, as the user wrote it, and where.
 struct PathRule {
   RuleKind kind = RuleKind::hide;
   Path path{};
   Missing if_missing = Missing::fail;
-  std::string origin{};  // "--rw", "built-in secrets", "--cache cargo", "/etc/coop/policy.toml:3"
+  Origin origin{};
   std::string reason{};
   bool pattern = false;  // the path has wildcards (* ? [a-z]), to be matched when planning
-  bool final = false;    // the organisation's: no other rule may show or write what this one covers
+  Precedence precedence = Precedence::by_order;
   bool operator==(const PathRule&) const = default;
 };
 
-// A host in a network list, and where it was written: HOST[:PORT], *.example.com, 10.0.0.0/8.
-struct HostRule {
-  std::string pattern{};
-  std::string origin{};  // "--allow-net", "/etc/coop/policy.toml:3"
-  bool operator==(const HostRule&) const = default;
-};
-
-// A port of the host that leads to one of the sandbox's.
+// A port of the host that forwards to one of the sandbox's.
 struct PublishedPort {
   std::string address = "127.0.0.1";  // of the host, as inet_ntop() writes it
   std::uint16_t host = 0;
   std::uint16_t sandbox = 0;
-  std::string origin{};
+  Origin origin{};
   bool operator==(const PublishedPort&) const = default;
 };
 
-// A port of the sandbox's localhost that leads to the same port of the host's.
+// A port of the sandbox's localhost that forwards to the same port of the host's.
 struct HostPort {
   std::uint16_t port = 0;
-  std::string origin{};
+  Origin origin{};
   bool operator==(const HostPort&) const = default;
 };
 
 // A Unix socket of the host that can be connected to inside, under the same path.
 struct SocketRule {
   Path path{};
-  std::string origin{};
+  Origin origin{};
   bool operator==(const SocketRule&) const = default;
 };
 
 struct Limits {
   std::optional<std::uint64_t> memory{};      // bytes, the whole sandbox
   std::optional<std::uint64_t> pids = 4096;   // processes and threads; nullopt: no limit
-  std::optional<std::uint64_t> milli_cpus{};  // thousandths of a processor
+  std::optional<std::uint64_t> milli_cpus{};  // thousandths of a CPU
   std::uint64_t tmp_size = std::uint64_t{512} << 20;
   std::uint64_t tmp_inodes = 65536;
   std::optional<std::uint64_t> open_files{};
@@ -83,11 +84,11 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// Trees outside of which nothing may be granted, whoever asks. Unset: no bound.
+// Trees outside of which nothing may be granted by any other layer. Unset: no bound.
 struct Bounds {
   std::optional<std::vector<Path>> readable{};
   std::optional<std::vector<Path>> writable{};
-  std::string origin{};  // "/etc/coop/policy.toml"
+  Origin origin{};
   bool operator==(const Bounds&) const = default;
 };
 
@@ -100,10 +101,10 @@ struct Policy {
   std::vector<std::string> allow_guarded{};  // guard names switched off, see policies/guards.txt
   Identity identity = Identity::self;
   NetworkMode network = NetworkMode::none;
-  std::vector<HostRule>
-      allow_net{};  // allowlist: all that can be reached; full, veth: of what else is refused
-  std::vector<HostRule> deny_net{};   // these win
-  std::vector<HostRule> allow_udp{};  // ADDRESS:PORT or CIDR:PORT
+  // allowlist: all that can be reached; full, veth: exceptions to the refused addresses
+  std::vector<DestinationRule> allow_net{};
+  std::vector<DestinationRule> deny_net{};   // these win
+  std::vector<DestinationRule> allow_udp{};  // addresses and networks with a port
   std::vector<PublishedPort> publish{};
   std::vector<HostPort> host_ports{};
   std::vector<SocketRule> sockets{};
@@ -117,7 +118,7 @@ struct Policy {
   std::map<Mechanism, Need> needs{};
   Limits limits{};
   Bounds bounds{};                   // the organisation's, for every rule of the list above
-  std::vector<std::string> notes{};  // about how this policy came to be; the plan repeats them
+  std::vector<std::string> notes{};  // about how this policy was made; the plan repeats them
 
   Need need(Mechanism mechanism) const;
   bool operator==(const Policy&) const = default;

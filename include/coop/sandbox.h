@@ -1,12 +1,12 @@
-// Running commands in a sandbox, from C++.
+// Runs commands in a sandbox, from C++.
 //
 //   coop::Policy policy{.workspace = "/srv/project"};
 //   coop::Result<coop::ExecOutput> done = coop::exec(policy, {"make", "test"});
 //
-// Every function may be called from many threads at once. None of them changes the calling
-// process: no signal handler is installed, no directory, environment or limit is touched. A
-// sandbox with a writable workspace has a small helper process (docs/adr/0016); in a program with
-// several threads its end raises a SIGCHLD like that of any child, and we collect it ourselves.
+// Every function is thread-safe. None of them changes the calling process: signal handlers, working
+// directory, environment and rlimits stay as they are. A sandbox with a writable workspace has a
+// small helper process (docs/adr/0016); in a program with several threads its exit raises SIGCHLD
+// like that of any child, and coop reaps it itself.
 #pragma once
 
 #include <chrono>
@@ -29,14 +29,14 @@ enum class Outcome : std::uint8_t {
   exited,          // by itself; exit_code is its own
   signalled,       // killed by a signal; exit_code is 128 + signal
   timed_out,       // killed by us; exit_code is 124
-  out_of_memory,   // something was killed by the memory limit and the command failed
+  out_of_memory,   // a process was killed by the memory limit and the command failed
   violation,       // killed by the system call filter; exit_code is 159
   not_found,       // the program does not exist inside; exit_code is 127
   not_executable,  // it exists and cannot be run; exit_code is 126
 };
 std::string_view to_text(Outcome outcome);
 
-// What a stream carried, bounded: the head and the tail are kept, the cut is marked.
+// Captured output, bounded: the head and the tail are kept, the cut is marked.
 struct Captured {
   std::string text{};
   std::uint64_t total_bytes = 0;
@@ -48,40 +48,43 @@ struct Usage {
   std::chrono::microseconds wall{};
   std::chrono::microseconds user_cpu{};
   std::chrono::microseconds system_cpu{};
-  std::uint64_t peak_memory = 0;  // bytes: the group's where there is one, else the largest process
+  // Bytes: of the control group if there is one, else of the largest process.
+  std::uint64_t peak_memory = 0;
   bool operator==(const Usage&) const = default;
 };
 
-// Something that was refused: what, by which rule, and the smallest grant that would allow it.
+// A refusal: what, by which rule, and the smallest grant that would allow it.
 struct Denial {
+  enum class Reason : std::uint8_t { network, guard, memory_limit, system_call };
+  Reason reason = Reason::network;
   std::string what{};
   std::string rule{};
   std::string grant{};
   bool operator==(const Denial&) const = default;
 };
 
-// One decision about the network: a name that was asked for, a connection, or the first datagram of a flow.
+// One decision about the network: a DNS query, a connection, or the first datagram of a flow.
 struct NetworkEvent {
   enum class Kind : std::uint8_t { lookup, connection, published, host_port, datagrams };
   Kind kind = Kind::connection;
-  std::string host{};     // a name, or an address as it was asked for
-  std::string address{};  // the one outside, once there is one
+  std::string host{};     // a name, or an address as requested
+  std::string address{};  // the address connected to, once known
   std::uint16_t port = 0;
   bool allowed = false;
   std::string rule{};          // the origin and pattern that decided
-  std::string grant{};         // the smallest that would allow it; empty where none would
-  std::string problem{};       // why it was refused, or why an allowed one did not come about
+  std::string grant{};         // the smallest that would allow it; empty if none would
+  std::string problem{};       // why it was refused, or why an allowed one failed
   std::uint64_t sent = 0;      // bytes out of the sandbox
   std::uint64_t received = 0;  // bytes into it
   bool operator==(const NetworkEvent&) const = default;
 };
 std::string_view to_text(NetworkEvent::Kind kind);
 
-// A guarded file that appeared during the run and was taken away, with its bytes kept.
+// A guarded file that appeared during the run and was moved away.
 struct Quarantined {
-  Path path{};      // where it was, on the host
-  Path moved_to{};  // where it is now
-  std::string rule{};
+  Path path{};          // where it was, on the host
+  Path moved_to{};      // where it is now
+  std::string guard{};  // its name in policies/guards.txt
   bool operator==(const Quarantined&) const = default;
 };
 
@@ -95,7 +98,7 @@ struct ExecOutput {
   std::vector<Denial> denials{};
   std::vector<Quarantined> quarantined{};
   std::vector<NetworkEvent> network{};  // the first thousand
-  std::vector<std::string> notes{};     // what was weaker than asked
+  std::vector<std::string> notes{};     // what was weaker than requested
   bool operator==(const ExecOutput&) const = default;
 };
 
@@ -106,7 +109,8 @@ struct Command {
   std::optional<Path> directory{};                   // inside; default: the policy's
 };
 
-// Descriptors to become 0, 1 and 2 of the command; they stay the caller's. -1 means /dev/null.
+// Descriptors that become 0, 1 and 2 of the command; the caller keeps ownership. -1 means
+// /dev/null.
 struct Stdio {
   int input = -1;
   int output = -1;
@@ -121,7 +125,7 @@ class Sandbox {
   ~Sandbox();
 
   const std::string& session() const;
-  int pidfd() const;  // of the sandbox's init; readable when everything inside is dead
+  int pidfd() const;  // of the sandbox's init; readable when every process inside is dead
 
   // Sends a signal to the command (not to its descendants). SIGKILL: use kill().
   Result<void> signal(int number);
@@ -138,13 +142,13 @@ class Sandbox {
   std::unique_ptr<State> state_;
 };
 
-// What this machine can do. Tries things; takes some milliseconds.
+// Probes what this machine supports. Takes some milliseconds.
 Result<HostFacts> probe();
 
 // To follow a command while it runs, and to end it early.
 enum class Stream : std::uint8_t { output, error };
 struct ExecHooks {
-  // Called from the thread that called exec, with what has just arrived. Captured all the same.
+  // Called from the thread that called exec, with new output. It is captured as well.
   std::function<void(Stream, std::string_view)> arrived{};
   // Called from the thread that called exec, for each decision.
   std::function<void(const NetworkEvent&)> network{};
@@ -161,9 +165,9 @@ Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
 
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio);
 
-// Keeps `size` sandboxes of one policy prepared: every step but exec is done. Each serves one
-// command and is replaced in the background. Must not be destroyed while a thread is in it, and is of no
-// use in a child that the program forks.
+// Keeps `size` sandboxes of one policy prepared: every step except exec is done. Each runs one
+// command and is replaced in the background. Must not be destroyed while a thread uses it, and
+// cannot be used in a forked child.
 class Pool {
  public:
   static Result<Pool> create(const Policy& policy, std::size_t size);

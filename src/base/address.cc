@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 
 namespace coop {
@@ -40,6 +42,57 @@ socklen_t fill_socket_address(sockaddr_storage& storage, std::string_view bytes,
   six.sin6_port = htons(port);
   std::memcpy(&six.sin6_addr, bytes.data(), bytes.size());
   return sizeof six;
+}
+
+std::string_view unmapped(std::string_view bytes) {
+  constexpr std::string_view kMapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+  return bytes.size() == 16 && bytes.starts_with(kMapped) ? bytes.substr(kMapped.size()) : bytes;
+}
+
+std::optional<Prefix> parse_prefix(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::string> bytes = address_bytes(text.substr(0, slash));
+  if (!bytes) return std::nullopt;
+  if (slash == text.size()) return prefix_of(*bytes);
+  const std::string_view length = text.substr(slash + 1);
+  // A number without leading zeros: some programs read those as octal.
+  if (length.starts_with('0') && length.size() > 1) return std::nullopt;
+  unsigned bits = 0;
+  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
+  if (error != std::errc() || end != length.data() + length.size() || bits > bytes->size() * 8)
+    return std::nullopt;
+  return prefix_of(*bytes, bits);
+}
+
+Prefix prefix_of(std::string_view bytes, unsigned bits) {
+  Prefix prefix{.address = std::string(bytes), .bits = bits};
+  for (std::size_t bit = bits; bit < bytes.size() * 8; ++bit)
+    prefix.address[bit / 8] =
+        static_cast<char>(prefix.address[bit / 8] & ~static_cast<int>(0x80U >> (bit % 8)));
+  return prefix;
+}
+
+Prefix prefix_of(std::string_view address) {
+  return {.address = std::string(address), .bits = static_cast<unsigned>(address.size() * 8)};
+}
+
+bool is_within(const Prefix& inner, const Prefix& outer) {
+  return inner.address.size() == outer.address.size() && inner.bits >= outer.bits &&
+         prefix_of(inner.address, outer.bits) == outer;
+}
+
+bool overlap(const Prefix& one, const Prefix& other) {
+  return is_within(one, other) || is_within(other, one);
+}
+
+std::string with_port(std::string_view host, std::uint16_t port) {
+  const bool bracketed = host.contains(':');
+  return (bracketed ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
+         std::to_string(port);
+}
+
+std::string to_text(const Prefix& prefix) {
+  return address_text(prefix.address) + "/" + std::to_string(prefix.bits);
 }
 
 }  // namespace coop

@@ -1,4 +1,4 @@
-// Bytes as text that every channel carries.
+// Base64 encoding.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// JSON of others, before it is parsed: what is nested very deeply would end the stack of whoever walks it.
+// Checks untrusted JSON before it is parsed: deep nesting would overflow the stack of a recursive
+// walk.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,7 @@
 
 namespace coop {
 
-// Deeper than any message, policy or argument of ours is meant to be.
+// Deeper than any valid message, policy or argument.
 inline constexpr std::size_t kMostNesting = 64;
 
 // Whether brackets are nested deeper than `most` in a text that may or may not be JSON.

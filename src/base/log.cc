@@ -14,26 +14,11 @@
 #include "base/path.h"
 #include "base/redact.h"
 
-// Only the logger itself, nothing of its registry: no global is made, whether there is a log or not.
-#define FMT_HEADER_ONLY 1
-#include <spdlog/logger.h>
-#include <spdlog/sinks/sink.h>
-
 namespace coop {
 
 namespace {
 
 constexpr std::size_t kShortestSecret = 6;
-
-spdlog::level::level_enum level_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warn: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-  }
-  return spdlog::level::err;
-}
 
 std::string_view level_name(LogLevel level) {
   switch (level) {
@@ -45,31 +30,17 @@ std::string_view level_name(LogLevel level) {
   return "error";
 }
 
-// Records arrive ready to be written: this adds the newline and writes each with one call, so that
-// lines of several processes on one descriptor do not mix.
-class LineSink final : public spdlog::sinks::sink {
- public:
-  explicit LineSink(int fd) : fd_(fd) {}
-
-  void log(const spdlog::details::log_msg& record) override {
-    std::string line(record.payload.data(), record.payload.size());
-    line += '\n';
-    std::string_view rest = line;
-    while (!rest.empty()) {
-      const ssize_t count = ::write(fd_, rest.data(), rest.size());
-      if (count < 0 && errno == EINTR) continue;
-      // A log nobody can read must not stop the work, and there is nowhere to complain.
-      if (count <= 0) return;
-      rest.remove_prefix(static_cast<std::size_t>(count));
-    }
+// One write() for each line: lines of several processes on one descriptor do not mix.
+void write_line(int fd, std::string line) {
+  line += '\n';
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(fd, rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;  // a log that cannot be written must not stop the work
+    rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  void flush() override {}
-  void set_pattern(const std::string&) override {}
-  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
-
- private:
-  int fd_;
-};
+}
 
 struct Now {
   tm calendar{};
@@ -96,7 +67,7 @@ std::string clock_text(const char* format, const Now& now) {
   return std::string(seconds.data(), length) + fraction.data();
 }
 
-// One record without its secrets, not escaped yet.
+// One record with its secrets removed, not escaped yet.
 struct Record {
   LogLevel level = LogLevel::debug;
   std::string session{};
@@ -105,7 +76,7 @@ struct Record {
   std::vector<std::pair<std::string, std::string>> fields{};
 };
 
-// printable() leaves no backslash but its own, so \" is unmistakable.
+// printable() leaves no backslash except its own, so \" is unambiguous.
 std::string value_text(std::string_view value) {
   const std::string text = printable(value);
   if (!text.empty() && text.find_first_of(" \"=") == std::string::npos) return text;
@@ -138,7 +109,7 @@ std::string as_json(const Record& record) {
   object["span"] = record.span;
   object["message"] = record.message;
   object["fields"] = std::move(fields);
-  // ASCII only: JSON would let DEL and the C1 controls through, and a log is read on terminals.
+  // ASCII only: JSON would pass DEL and the C1 controls through, and a log is read on terminals.
   constexpr int kOneLine = -1;
   return object.dump(kOneLine, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -152,26 +123,22 @@ std::string in_json(const std::string& value) {
 }  // namespace
 
 struct Logger::State {
-  State(int fd, LogFormat chosen, LogLevel least)
-      : format(chosen), logger("coop", std::make_shared<LineSink>(fd)) {
-    logger.set_level(level_of(least));
-  }
-
   std::string clean(std::string_view text) const { return redact(text, secrets); }
 
+  int fd;
   LogFormat format;
-  spdlog::logger logger;
-  std::mutex mutex{};  // guards what follows, and keeps records apart
+  LogLevel least;
+  std::mutex mutex{};  // guards the members below and keeps records whole
   std::string session{};
   std::vector<std::string> secrets{};
 };
 
 Logger::Logger(int fd, LogFormat format, LogLevel least)
-    : state_(std::make_unique<State>(fd, format, least)) {}
+    : state_(new State{.fd = fd, .format = format, .least = least}) {}
 
 Logger::~Logger() = default;
 
-bool Logger::wants(LogLevel level) const { return state_->logger.should_log(level_of(level)); }
+bool Logger::wants(LogLevel level) const { return level >= state_->least; }
 
 void Logger::set_session(std::string session) {
   const std::scoped_lock lock(state_->mutex);
@@ -181,7 +148,7 @@ void Logger::set_session(std::string session) {
 void Logger::add_secret(std::string value) {
   if (value.size() < kShortestSecret) return;
   const std::scoped_lock lock(state_->mutex);
-  // A caller may have escaped it before it came here.
+  // The caller may have escaped the value already.
   for (std::string escaped : {printable(value), in_json(value)})
     if (escaped != value) state_->secrets.push_back(std::move(escaped));
   state_->secrets.push_back(std::move(value));
@@ -191,7 +158,7 @@ void Logger::write(LogLevel level, std::string_view span, std::string_view messa
                    std::span<const LogField> fields) {
   if (!wants(level)) return;
   const std::scoped_lock lock(state_->mutex);
-  // Secrets go before anything is quoted: an escape in the middle of one would hide it.
+  // Remove secrets before quoting: an escape in the middle of one would hide it.
   Record record{.level = level,
                 .session = state_->clean(state_->session),
                 .span = state_->clean(span),
@@ -199,8 +166,7 @@ void Logger::write(LogLevel level, std::string_view span, std::string_view messa
   record.fields.reserve(fields.size());
   for (const LogField& field : fields)
     record.fields.emplace_back(state_->clean(field.name), state_->clean(field.value));
-  const std::string line = state_->format == LogFormat::json ? as_json(record) : as_text(record);
-  state_->logger.log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
+  write_line(state_->fd, state_->format == LogFormat::json ? as_json(record) : as_text(record));
 }
 
 }  // namespace coop

@@ -7,12 +7,12 @@ namespace coop {
 
 namespace {
 
-constexpr std::size_t kLongest = 64;  // of a word: the work grows with the square
+constexpr std::size_t kLongest = 64;  // the cost is quadratic
 
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the table are enough: a swap of neighbours looks two rows back.
+  // Three rows of the table are enough: a transposition refers two rows back.
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
@@ -42,7 +42,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
     if (distance > allowed) continue;
     best = candidate;
     if (distance == 0) break;
-    allowed = distance - 1;  // the first of equally near ones stays
+    allowed = distance - 1;  // keep the first of equal distances
   }
   return best;
 }

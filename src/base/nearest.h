@@ -1,4 +1,4 @@
-// The known word a mistyped one most likely was.
+// Suggests the known word closest to a mistyped one.
 #pragma once
 
 #include <span>
@@ -6,10 +6,11 @@
 
 namespace coop {
 
-// How many letters must be changed, added, removed or swapped with their neighbour.
+// How many letters must be changed, added, removed or transposed.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest of `known` within `most` changes (and less than the word's own length); "" when none is.
+// The nearest of `known` within `most` edits (and fewer than the word's length); "" if there is
+// none.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known,
                          std::size_t most = 3);
 

@@ -36,7 +36,7 @@ std::size_t utf8_length(std::string_view text) {
   if (first == 0xed && byte(1) > 0x9f) return 0;  // surrogates
   if (first == 0xf0 && byte(1) < 0x90) return 0;
   if (first == 0xf4 && byte(1) > 0x8f) return 0;
-  if (first == 0xc2 && byte(1) < 0xa0) return 0;  // C1 controls: terminals obey them
+  if (first == 0xc2 && byte(1) < 0xa0) return 0;  // C1 controls: terminals interpret them
   return length;
 }
 
@@ -135,7 +135,7 @@ std::string printable(std::string_view text) {
       index += length;
       continue;
     }
-    // All bytes of a character, or the one that is none.
+    // All bytes of a character, or one invalid byte.
     for (std::size_t end = index + std::max<std::size_t>(length, 1); index < end; ++index) {
       char escaped[5];
       std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(text[index]));

@@ -33,12 +33,12 @@ std::vector<Path> ancestors_below(std::string_view path, std::string_view top);
 
 bool is_utf8(std::string_view text);
 
-// Whether the character at the front of `text` (valid UTF-8) is one that nobody sees or that turns the
-// direction of what follows: with such characters a name reads as another one.
+// Whether the character at the front of `text` (valid UTF-8) is invisible or changes the text
+// direction: with such characters a name can read as another one.
 bool is_deceptive(std::string_view text);
 
-// Printable form for messages and listings: control bytes, deceptive characters and invalid UTF-8 escaped as \xNN,
-// so that a hostile file name cannot write to the reader's terminal.
+// Printable form for messages and listings: control bytes, deceptive characters and invalid UTF-8
+// are escaped as \xNN, so that a hostile file name cannot control the reader's terminal.
 std::string printable(std::string_view text);
 
 }  // namespace coop

@@ -8,7 +8,7 @@ namespace coop {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // products of a size and its unit do not fit in 64
+__extension__ using Wide = unsigned __int128;  // size times unit may exceed 64 bits
 
 constexpr std::string_view kSizeHint =
     "write a number with an optional unit: 512, 64k, 100m, 2g, 1t";
@@ -122,7 +122,7 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
     if (__builtin_mul_overflow(milli, scale, &part)) return bad();
     if (__builtin_add_overflow(total, part / divide, &total)) return bad();
   }
-  // A year is more than any run; it also keeps every later sum of milliseconds from wrapping.
+  // A year is longer than any run; it also keeps later sums of milliseconds from overflowing.
   if (total == 0 || total > 366ULL * 24 * 3600 * 1000) return bad();
   return std::chrono::milliseconds(total);
 }

@@ -13,11 +13,11 @@ constexpr std::string_view kRedacted = "[redacted]";
 constexpr std::size_t kNone = std::string_view::npos;
 
 // A part of a text that must not be shown.
-struct Part {
+struct Found {
   std::size_t start;
   std::size_t end;
 };
-using Parts = std::vector<Part>;
+using Parts = std::vector<Found>;
 
 bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_token_character(char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; }
@@ -30,7 +30,7 @@ std::size_t end_of_token(std::string_view text, std::size_t start) {
 void find_secrets(std::string_view text, std::span<const std::string> secrets, Parts& parts) {
   for (const std::string& secret : secrets) {
     if (secret.empty()) continue;
-    // The next one may begin within this one: "aba" in "ababa".
+    // The next match may overlap this one: "aba" in "ababa".
     for (std::size_t at = text.find(secret); at != kNone; at = text.find(secret, at + 1))
       parts.push_back({at, at + secret.size()});
   }
@@ -38,7 +38,7 @@ void find_secrets(std::string_view text, std::span<const std::string> secrets, P
 
 struct TokenKind {
   std::string_view prefix;
-  std::size_t least;  // characters behind the prefix
+  std::size_t least;  // characters after the prefix
 };
 
 constexpr std::array kTokens{
@@ -92,7 +92,7 @@ void find_private_keys(std::string_view text, Parts& parts) {
       at = text.find(kBegin, label);
       continue;
     }
-    // One that is cut off is a secret too.
+    // A key without an END line is a secret too.
     std::size_t end = text.find(kEnd, dashes);
     if (end != kNone) end = text.find("-----", end + kEnd.size());
     end = end == kNone ? text.size() : end + 5;
@@ -140,9 +140,9 @@ std::string redact(std::string_view text, std::span<const std::string> secrets) 
   find_private_keys(text, parts);
   find_url_passwords(text, parts);
 
-  // All are found in the text as it came, and overlapping ones go together: replacing one after the
-  // other would break up a secret that another one is part of, and show its rest.
-  std::ranges::sort(parts, {}, &Part::start);
+  // Search the original text for all secrets and join overlapping ones. Replacing them one after
+  // the other would split a secret that contains another, and show the rest of it.
+  std::ranges::sort(parts, {}, &Found::start);
   std::string result;
   std::size_t shown = 0;
   for (auto part = parts.begin(); part != parts.end();) {
@@ -168,7 +168,7 @@ bool names_a_secret(std::string_view variable) {
   const std::string name = upper(variable);
   const std::vector<std::string_view> words = words_of(name);
   if (words.empty()) return false;
-  // SSH_AUTH_SOCK and TOKEN_FILE say where something is.
+  // SSH_AUTH_SOCK and TOKEN_FILE hold paths, not secrets.
   if (words.size() > 1 && std::ranges::find(kPlaces, words.back()) != kPlaces.end()) return false;
   for (const std::string_view word : words) {
     const auto ends = [&](std::string_view ending) { return word.ends_with(ending); };
@@ -179,7 +179,7 @@ bool names_a_secret(std::string_view variable) {
       if (!of_a_pair) return true;
     }
   }
-  // SECRETKEYBASE: run together.
+  // SECRETKEYBASE: words without separators.
   return name.contains("SECRET") || name.contains("PASSWORD") ||
          std::ranges::find(kAlone, name) != kAlone.end();
 }

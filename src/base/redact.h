@@ -1,4 +1,4 @@
-// Secrets out of text that will be shown or stored.
+// Removes secrets from text that will be shown or stored.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace coop {
 
-// Every one of `secrets`, and whatever looks like a well-known token (sk-…, ghp_…, xoxb-…, AKIA…, a PEM
-// private key, a JWT, password in a URL), becomes "[redacted]".
+// Replaces each of `secrets`, and everything that looks like a well-known token (sk-…, ghp_…,
+// xoxb-…, AKIA…, a PEM private key, a JWT, a password in a URL), by "[redacted]".
 std::string redact(std::string_view text, std::span<const std::string> secrets);
 
 // Whether a variable of this name usually holds a secret: ANTHROPIC_API_KEY, DB_PASSWORD, GH_TOKEN.

@@ -15,31 +15,55 @@ std::unexpected<Error> system_error(std::string_view operation, std::string_view
   return system_error_of(errno, operation, subject);
 }
 
+namespace {
+
+std::unexpected<Error> error_of(Error::Kind kind, std::string_view operation,
+                                std::string_view subject, std::string_view hint = {}) {
+  return std::unexpected(
+      Error{kind, 0, std::string(operation), std::string(subject), {}, std::string(hint)});
+}
+
+std::unexpected<Error> at(const Origin& origin, std::unexpected<Error> error) {
+  error.error().origin = origin;
+  return error;
+}
+
+}  // namespace
+
 std::unexpected<Error> invalid(std::string_view operation, std::string_view subject,
                                std::string_view hint) {
-  return std::unexpected(Error{Error::Kind::invalid,
-                               0,
-                               std::string(operation),
-                               std::string(subject),
-                               {},
-                               std::string(hint)});
+  return error_of(Error::Kind::invalid, operation, subject, hint);
+}
+
+std::unexpected<Error> invalid(const Origin& origin, std::string_view subject,
+                               std::string_view hint) {
+  return at(origin, error_of(Error::Kind::invalid, {}, subject, hint));
 }
 
 std::unexpected<Error> denied(std::string_view operation, std::string_view subject,
-                              std::string_view rule, std::string_view grant) {
-  std::unexpected<Error> error = invalid(operation, subject, grant);
+                              std::string_view rule, std::optional<Grant> grant) {
+  std::unexpected<Error> error = error_of(Error::Kind::refused, operation, subject);
   error.error().rule = rule;
+  error.error().grant = std::move(grant);
   return error;
+}
+
+std::unexpected<Error> timed_out(std::string_view operation, std::string_view subject) {
+  return error_of(Error::Kind::timed_out, operation, subject);
+}
+
+std::unexpected<Error> unavailable(std::string_view operation, std::string_view subject) {
+  return error_of(Error::Kind::unavailable, operation, subject);
 }
 
 std::unexpected<Error> unsupported(std::string_view operation, std::string_view subject,
                                    std::string_view hint) {
-  return std::unexpected(Error{Error::Kind::unsupported,
-                               0,
-                               std::string(operation),
-                               std::string(subject),
-                               {},
-                               std::string(hint)});
+  return error_of(Error::Kind::unsupported, operation, subject, hint);
+}
+
+std::unexpected<Error> unsupported(const Origin& origin, std::string_view subject,
+                                   std::string_view hint) {
+  return at(origin, error_of(Error::Kind::unsupported, {}, subject, hint));
 }
 
 std::string errno_text(int errno_value) {
@@ -53,18 +77,6 @@ std::string signal_text(int signal) {
   const char* name = ::sigabbrev_np(signal);
   if (name == nullptr) return "signal " + std::to_string(signal);
   return std::string("SIG") + name;
-}
-
-std::string to_text(const Error& error) {
-  std::string text;
-  for (const std::string& doing : error.context) text += doing + ": ";
-  text += error.operation;
-  if (!error.subject.empty()) {
-    // A system error's subject is an object (quoted); otherwise it is already a sentence.
-    text += error.kind == Error::Kind::system ? " \"" + error.subject + "\"" : ": " + error.subject;
-  }
-  if (error.errno_value != 0) text += ": " + errno_text(error.errno_value);
-  return text;
 }
 
 }  // namespace coop

@@ -1,4 +1,4 @@
-// Making, wrapping and passing on errors. The vocabulary itself is public: coop/result.h.
+// Creating, wrapping and passing on errors. The types are public: coop/result.h.
 #pragma once
 
 #include <string>
@@ -16,10 +16,18 @@ std::unexpected<Error> system_error_of(int errno_value, std::string_view operati
                                        std::string_view subject = {});
 std::unexpected<Error> invalid(std::string_view operation, std::string_view subject,
                                std::string_view hint = {});
-// Refused by a rule; `grant` is the smallest that would allow it, and becomes the hint.
+// An error with the origin of a rule or value: "/etc/coop/policy.toml:3: …".
+std::unexpected<Error> invalid(const Origin& origin, std::string_view subject,
+                               std::string_view hint = {});
+// Refused by a rule; `grant` is the smallest that would allow it.
 std::unexpected<Error> denied(std::string_view operation, std::string_view subject,
-                              std::string_view rule, std::string_view grant = {});
+                              std::string_view rule, std::optional<Grant> grant = {});
+// A timeout, or a failure of a server, a network or a helper program.
+std::unexpected<Error> timed_out(std::string_view operation, std::string_view subject);
+std::unexpected<Error> unavailable(std::string_view operation, std::string_view subject);
 std::unexpected<Error> unsupported(std::string_view operation, std::string_view subject,
+                                   std::string_view hint = {});
+std::unexpected<Error> unsupported(const Origin& origin, std::string_view subject,
                                    std::string_view hint = {});
 
 // "ENOENT (No such file or directory)"
@@ -31,6 +39,12 @@ std::string signal_text(int signal);
 template <typename T>
 Result<T> with_context(std::string_view doing, Result<T> result) {
   if (!result) result.error().context.insert(result.error().context.begin(), std::string(doing));
+  return result;
+}
+
+template <typename T>
+Result<T> with_context(const Origin& origin, Result<T> result) {
+  if (!result) result.error().origin = origin;
   return result;
 }
 
@@ -50,7 +64,7 @@ T take(Result<T>&& result) {
 
 }  // namespace coop
 
-// Stands alone: `T x = TRY(f());` or `TRY(g());`. See STYLE.md 2 for why never inside braces.
+// Stands alone: `T x = TRY(f());` or `TRY(g());`. docs/style.md says why never inside braces.
 #define TRY(expression)                                                     \
   __extension__({                                                           \
     auto try_result = (expression);                                         \

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for naming exactly one content.
+// SHA-256 (FIPS 180-4), to identify file contents.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Letters and blanks of ASCII, as protocols and files compare them: no locale has a say.
+// ASCII letters and blanks, independent of the locale.
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@ namespace coop {
 
 namespace {
 
-// The bytes of one UTF-8 character in one number: it sorts like the character, and two spellings
-// never come out the same. A byte that starts no character stands for itself.
+// Packs the bytes of one UTF-8 character into one number, which sorts like the character. A byte
+// that starts no character stands for itself.
 std::uint32_t take_character(std::string_view text, std::size_t& index) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char first = byte(index);
@@ -25,7 +25,7 @@ std::uint32_t take_character(std::string_view text, std::size_t& index) {
   return packed;
 }
 
-// The set that starts with the "[" at `start`, without its brackets; its end is behind the "]".
+// The set that starts with the "[" at `start`, without its brackets; `end` is after the "]".
 struct Set {
   std::string_view members{};
   std::size_t end = 0;  // 0: there is no "]", so this is no set
@@ -51,7 +51,7 @@ struct Range {
   std::uint32_t last;
 };
 
-// "a-z", or one character as a range of itself; a "-" at an end is just that.
+// "a-z", or one character as a range of itself; a "-" at either end is literal.
 Range take_range(std::string_view members, std::size_t& index) {
   Range range{};
   range.first = range.last = take_character(members, index);
@@ -69,7 +69,7 @@ bool contains(const Set& set, std::uint32_t character) {
   return found != set.inverted;
 }
 
-// Whether the pattern's item at `p` (not a star) takes the character at `n`; moves behind both.
+// Whether the pattern's item at `p` (not a star) matches the character at `n`; advances both.
 bool takes_one(std::string_view pattern, std::size_t& p, std::string_view name, std::size_t& n) {
   if (p == pattern.size()) return false;
   const std::uint32_t character = take_character(name, n);
@@ -116,7 +116,7 @@ Result<void> check_wildcard(std::string_view pattern) {
 }
 
 bool matches_wildcard(std::string_view pattern, std::string_view name) {
-  // Only the last star can need another try: what stood before it has matched as early as it can.
+  // Backtrack only to the last star: everything before it has matched as early as possible.
   std::size_t p = 0;
   std::size_t n = 0;
   std::size_t after_star = std::string_view::npos;

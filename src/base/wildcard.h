@@ -12,8 +12,8 @@ bool has_wildcard(std::string_view text);
 // Refuses "**", an unclosed "[", and an empty or backward range.
 Result<void> check_wildcard(std::string_view pattern);
 
-// Whether `pattern` (no slash in it) matches the whole of `name`. Takes time in proportion to the
-// product of their lengths, whatever is in them.
+// Whether `pattern` (without a slash) matches the whole of `name`. Takes time proportional to the
+// product of their lengths, whatever the input.
 bool matches_wildcard(std::string_view pattern, std::string_view name);
 
 }  // namespace coop

@@ -1,29 +1,32 @@
-// What the child does, frozen: a flat list of instructions, prepared by run/freeze.cc before the
-// clone. The child walks it, chooses nothing, allocates nothing, and reports (step, errno).
+// What the child does: a flat list of instructions, frozen by run/start/freeze.cc before the clone.
+// The child walks it, decides nothing, allocates nothing, and reports (step, errno).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "child/process.h"
+
 namespace coop::child {
 
 enum class Operation : std::uint8_t {
-  await_parent,  // until the supervisor has put us into our control groups
+  await_parent,  // until the supervisor has moved us into our control groups
   // identity and machine
   set_dumpable,  // first: 0 or 1
-  write_file,    // path (of the host), text; nothing is created
-  unshare,       // first: namespaces for the children to come
+  write_file,    // path (of the host), text; the file must exist
+  unshare,       // first: CLONE_NEW* flags
   raise_loopback,
-  netlink,       // data: messages, first: their size, second: acknowledgements, third: protocol
-  listen,        // data: a socket address, first: its size, second: type of socket; passed out
-  join_network,  // first: 1 to wait until the supervisor says that the network is there
+  netlink,  // data: messages, first: their size, second: acknowledgements, third: protocol
+  // Data: a socket address, first: its size, second: socket type; passed to the supervisor.
+  listen,
+  join_network,  // first: 1 to wait until the supervisor reports that the network is connected
   set_hostname,  // text
-  // the new root, built on top of "/" where absolute paths do not see it
+  // the new root, mounted over "/", where absolute paths do not see it
   root_tmpfs,  // text: "size=…" etc. as "key=value\0key=value\0\0"
   root_host,
-  stage_masks,     // an empty directory and an unreadable file to hide things with; path: where
+  stage_masks,     // an empty directory and an unreadable file, used to hide paths; path: where
   stage_file,      // a file to cover others with: text (first bytes long), second: its number
-  seal_masks,      // no more of these
+  seal_masks,      // makes the masks read-only; none can be added
   make_directory,  // path inside, first: mode
   make_file,       // path inside, text (first bytes long), second: mode
   make_symlink,    // path inside, text
@@ -31,11 +34,12 @@ enum class Operation : std::uint8_t {
   remount,         // path inside, first: attributes to set
   mount_new,       // text: type, path: target inside, data: options, first: attributes
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
-  hide_directory,  // path inside, first: 1 when it may have gone
+  hide_directory,  // path inside, first: 1 when it may be missing
   hide_file,       // the same
   cover_file,      // path inside, second: the number of the staged file
   seal,            // path inside: that mount alone becomes read-only
   enter_root,
+  pass_root,  // sends a descriptor of "/" to the supervisor
   // confinement
   change_directory,   // path inside
   limit,              // first: resource, second: value (both soft and hard, capped by the hard one)
@@ -64,7 +68,7 @@ struct Instruction {
   std::uint64_t third = 0;
 };
 
-// The command to become. `candidates` are absolute paths to try in order, as execvp would.
+// The command to execute. `candidates` are absolute paths, tried in order as execvp does.
 struct Workload {
   const char* const* candidates = nullptr;
   const char* const* arguments = nullptr;
@@ -78,38 +82,39 @@ inline constexpr std::int64_t kEndless = -1;
 struct Program {
   const Instruction* instructions = nullptr;
   std::uint32_t count = 0;
-  // The rest is still being planned: a pointer to it comes over the control socket. It lies in
+  // The rest is still being planned: a pointer to it comes over the control socket. It points into
   // memory shared with the supervisor, mapped before the clone.
   bool continues = false;
-  int control = -1;            // SOCK_SEQPACKET: reports out, requests in; its end means "die"
-  int network = -1;            // SOCK_SEQPACKET: sockets out, see join_network; or -1
-  bool makes_sockets = false;  // on `network`, for connections from outside
+  int control = -1;            // SOCK_SEQPACKET: reports out, requests in; EOF means "exit"
+  int network = -1;            // SOCK_SEQPACKET: passes sockets out, see join_network; or -1
+  bool makes_sockets = false;  // on `network`, for published ports
   int request = -1;            // pool: where the workload waits for its ExecRequest, or -1
   const int* keep = nullptr;   // descriptors not to close, ascending
   std::uint32_t keep_count = 0;
-  char* command_line = nullptr;  // the supervisor's own, as /proc/1/cmdline would show it inside
+  char* command_line = nullptr;  // the supervisor's argv, which /proc/1/cmdline would show inside
   std::uint64_t command_line_size = 0;
-  bool die_with_parent = false;      // only when the cloning thread lives as long as its process
+  bool die_with_parent = false;      // only if the cloning thread lives as long as its process
   std::int64_t lifetime = kEndless;  // milliseconds of init; see LaunchOptions::timeout
-  void* workload_stack = nullptr;    // pool: its upper end; the workload waits there beside init
+  void* workload_stack = nullptr;    // pool: upper end of the stack on which the workload waits
   Workload workload{};
 };
 
-// What follows on the control socket when a program continues.
+// Sent on the control socket when a program continues.
 struct Rest {
   const Program* program = nullptr;
 };
 
-// --- What is said on the control socket -------------------------------------------------------
+// --- Messages on the control socket -----------------------------------------------------------
 
 enum class Event : std::uint32_t {
   failed,       // step, error
-  terminal,     // a descriptor comes along: the pty's master
+  terminal,     // with a descriptor: the pty's master
   ready,        // prepared: every instruction is done, the workload waits
   exec_failed,  // error; step: what failed, as Failing
-  stopped,      // status: the signal; not told again before the supervisor sent SIGCONT
-  exited,       // status: as from wait4; usage of everything waited for
-  timed_out,    // its lifetime was over, and the supervisor had not ended it
+  stopped,      // status: the signal; not repeated before the supervisor sends SIGCONT
+  exited,       // status as from wait4; resource usage of all reaped children
+  timed_out,    // its lifetime expired before the supervisor ended it
+  root,         // a descriptor comes along: "/" of the sandbox, O_PATH
 };
 
 enum class Failing : std::uint32_t { command, directory };
@@ -122,13 +127,13 @@ struct Report {
   std::int64_t user_microseconds = 0;
   std::int64_t system_microseconds = 0;
   std::int64_t peak_kilobytes = 0;
-  std::int32_t alone = 0;  // exited: nothing else runs inside
+  std::int32_t alone = 0;  // exited: no other process runs inside
 };
 
 enum class Recipients : std::int32_t {
   workload,  // the command itself
-  group,     // its process group: what a terminal's job control means
-  everyone,  // all that runs inside, but init
+  group,     // its process group, as job control signals it
+  everyone,  // every process inside except init
 };
 
 struct SignalRequest {
@@ -136,28 +141,28 @@ struct SignalRequest {
   Recipients recipients = Recipients::workload;
 };
 
-// --- What is said on the network socket: first the listeners, each with its descriptor, then `joined`; afterwards
-// the supervisor asks for sockets, and gets one for each question ---
+// --- Messages on the network socket: first the listeners, each with its descriptor, then `joined`;
+// afterwards the supervisor requests sockets, and gets one for each request ---
 
 enum class NetworkWord : std::uint32_t {
-  listener,  // a descriptor comes along
+  listener,  // with a descriptor
   joined,    // every listener has been passed
-  ready,     // from the supervisor: the network is there
-  socket,    // from the supervisor: make one (IPv4, TCP); and the answer, with a descriptor
+  ready,     // from the supervisor: the network is connected
+  socket,    // from the supervisor: create one (IPv4, TCP); and the answer, with a descriptor
 };
 
 inline constexpr std::size_t kMostStagedFiles = 4;
 
-// In Report::step: no step failed, the fork of the workload did.
+// In Report::step: not a step, but the fork of the workload failed.
 inline constexpr std::uint32_t kForkStep = 0xffffffff;
 
-// Pool: sent with three descriptors, the standard streams. The workload lies in the memory shared
+// Pool: sent with three descriptors, the standard streams. The workload is in the memory shared
 // with the supervisor.
 struct ExecRequest {
   const Workload* workload = nullptr;
 };
 
-// Walks the program in a freshly cloned process, becomes PID 1 of the sandbox, never returns.
-[[noreturn]] void run(const Program& program) noexcept;
+// Clones a process that walks the program and becomes PID 1 of the sandbox. Its pid, or a negative errno.
+long start_sandbox(const Program& program, const CloneOptions& options) noexcept;
 
 }  // namespace coop::child

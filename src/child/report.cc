@@ -4,8 +4,8 @@
 
 namespace coop::child {
 
-// MSG_NOSIGNAL, and errors are ignored on purpose: a supervisor that is gone reads nothing, and the
-// control socket's end tells init to die anyway.
+// MSG_NOSIGNAL, and errors are ignored on purpose: if the supervisor has exited, EOF on the control
+// socket tells init to exit anyway.
 void send_report(int control, const Report& report) noexcept {
   raw::call(SYS_sendto, control, &report, sizeof report, MSG_NOSIGNAL, nullptr, 0);
 }

@@ -1,32 +1,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <sstream>
 
 #include "cli/command.h"
-#include "cli/libexec.h"
+#include "cli/usage/usage.h"
+#include "report/words/grant.h"
 #include "sys/fd.h"
 
 namespace coop::cli {
 
 namespace {
 
-struct Command {
-  std::string_view name;
-  Result<int> (*run)(Arguments arguments);
-};
-
-constexpr std::array kCommands{
-    Command{"run", command_run},       Command{"plan", command_plan},
-    Command{"policy", command_policy}, Command{"trust", command_trust},
-    Command{"config", command_config}, Command{"status", command_status},
-    Command{"tool", command_tool},     Command{"mcp", command_mcp},
-    Command{"man", command_man},       Command{"completion", command_completion},
-};
-
-// A missing standard stream would be filled by the next open(), and our own files would then be
-// the command's standard output.
+// A closed standard stream would be reused by the next open(), and our own files would become the
+// command's standard output.
 void ensure_standard_streams() {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
@@ -48,9 +35,11 @@ Result<int> dispatch(Arguments arguments) {
   }
   // `coop sandbox status` is another name for `coop status`.
   if (name == "sandbox" && arguments.size() > 1 && arguments[1] == "status")
-    return command_status(arguments.subspan(2));
-  for (const Command& command : kCommands)
-    if (command.name == name) return command.run(arguments.subspan(1));
+    return run_command(*find_command("status"), arguments.subspan(2));
+  // The name of a subcommand has a space in it, and is found by its group.
+  if (const CommandInfo* command = find_command(name);
+      command != nullptr && subcommand_of(*command).empty())
+    return run_command(*command, arguments.subspan(1));
   return invalid("unknown command", name,
                  "see `coop --help`; to run it in a sandbox: coop run -- " + name);
 }
@@ -58,7 +47,7 @@ Result<int> dispatch(Arguments arguments) {
 }  // namespace
 
 void print(const std::string& text) {
-  // A reader that went away is its own business; the exit code still tells the outcome.
+  // A closed pipe is no failure of the command; the exit code still tells the outcome.
   [[maybe_unused]] const Result<void> ignored = write_all(STDOUT_FILENO, text, "standard output");
 }
 
@@ -73,7 +62,8 @@ void say(const std::string& text) {
 
 void print_error(const Error& error) {
   std::string text = "coop: " + to_text(error) + "\n";
-  if (!error.hint.empty()) text += "hint: " + error.hint + "\n";
+  if (const std::string hint = report::hint_of(error); !hint.empty())
+    text += "hint: " + hint + "\n";
   [[maybe_unused]] const Result<void> ignored = write_all(STDERR_FILENO, text, "standard error");
 }
 

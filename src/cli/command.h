@@ -10,21 +10,19 @@ namespace coop::cli {
 
 using Arguments = std::span<const std::string>;
 
+struct Parsed;
+
 // Each returns the exit code. Results go to standard output, everything else to standard error.
-Result<int> command_run(Arguments arguments);
-Result<int> command_plan(Arguments arguments);
-Result<int> command_status(Arguments arguments);
-Result<int> command_policy(Arguments arguments);
-Result<int> command_trust(Arguments arguments);
-Result<int> command_config(Arguments arguments);
-Result<int> command_completion(Arguments arguments);
-Result<int> command_man(Arguments arguments);
+Result<int> command_run(const Parsed& parsed);
+Result<int> command_plan(const Parsed& parsed);
+Result<int> command_status(const Parsed& parsed);
+Result<int> command_trust(const Parsed& parsed);
+Result<int> command_completion(const Parsed& parsed);
+Result<int> command_man(const Parsed& parsed);
+Result<int> config_check(const Parsed& parsed);
 
 // The whole program.
 int main_with(Arguments arguments);
-
-std::string help_text();
-std::string run_help_text(const char* command);
 
 void print(const std::string& text);
 // For output a program reads: an error when it could not be written.

@@ -1,22 +1,19 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/options_policy.h"
-#include "plan/text.h"
+#include "cli/usage/usage.h"
+#include "report/plan.h"
 #include "run/prepare.h"
 
 namespace coop::cli {
 
-Result<int> command_plan(Arguments arguments) {
-  const Request request = TRY(read_request(arguments));
+Result<int> command_plan(const Parsed& parsed) {
+  const Request request = TRY(read_request(parsed));
   const Options& options = request.options;
-  if (options.help) {
-    print(run_help_text("plan"));
-    return 0;
-  }
   const run::Prepared prepared = TRY(run::prepare(request.policy));
-  TRY(print_all(options.json ? plan::to_json(prepared.plan)
-                             : plan::to_text(prepared.plan, options.why ? plan::Detail::reasons
-                                                                        : plan::Detail::steps)));
+  const auto detail = options.why ? report::Detail::reasons : report::Detail::steps;
+  TRY(print_all(options.json ? report::plan_json(prepared.plan)
+                             : report::plan_text(prepared.plan, detail)));
   return 0;
 }
 

@@ -3,14 +3,16 @@
 
 #include "base/path.h"
 #include "cli/command.h"
-#include "cli/exec_json.h"
 #include "cli/flags.h"
 #include "cli/options_policy.h"
 #include "cli/run_log.h"
-#include "run/capture.h"
+#include "cli/usage/usage.h"
+#include "report/exec_json.h"
+#include "report/words/origin.h"
+#include "run/output/capture.h"
 #include "run/prepare.h"
 #include "run/sandbox_state.h"
-#include "run/terminal.h"
+#include "run/terminal/terminal.h"
 
 namespace coop::cli {
 
@@ -23,17 +25,17 @@ bool wants_terminal(const Options& options) {
          ::isatty(STDERR_FILENO) == 1;
 }
 
-// The one way to run without a sandbox is not this one.
+// `coop run` always sandboxes; mode = "disabled" affects tools only.
 void note_mode(const policy::Effective& effective) {
   const auto found = effective.settings.find(policy::Key::mode);
   if (found == effective.settings.end() ||
       found->second.value != policy::Scalar(std::string("disabled")))
     return;
-  say("note: " + to_text(found->second.origin) +
+  say("note: " + report::to_text(found->second.origin) +
       ": mode = \"disabled\" is for tools; coop run always sandboxes");
 }
 
-// So that whoever reads the program's own "connection refused" finds out why.
+// The program itself reports only "connection refused".
 void report_network(const ExecOutput& output) {
   constexpr std::size_t kMostLines = 10;
   std::size_t count = 0;
@@ -59,8 +61,7 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
     say("\"" + printable(options.command.front()) + "\" is not a program that can be run");
   for (const Quarantined& moved : output.quarantined)
     say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
-        moved.rule + "; to allow it: --allow-guarded " +
-        moved.rule.substr(moved.rule.find(' ') + 1) + ")");
+        "guard " + moved.guard + "; to allow it: --allow-guarded " + moved.guard + ")");
   report_network(output);
 }
 
@@ -71,13 +72,13 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command, Ru
   auto state = TRY(run::start(policy, &command,
                               {.stdio = stdio,
                                .parent_death = run::ParentDeath::signalled,
-                               .attended = true,
+                               .defer_janitor = true,
                                .timeout = policy.limits.timeout,
                                .network = log.network_hook(),
                                .raise_descriptors = true}));
   log.started(state->prepared.plan);
-  Result<ExecOutput> output = run::accompany_captured(*state, std::move(pipes), std::nullopt);
-  run::part_with(*state);
+  Result<ExecOutput> output = run::run_forwarding_signals(*state, std::move(pipes));
+  run::destroy(*state);
   return output;
 }
 
@@ -87,7 +88,7 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
   const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
   run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
                             .parent_death = run::ParentDeath::signalled,
-                            .attended = true,
+                            .defer_janitor = true,
                             .timeout = timeout,
                             .network = log.network_hook(),
                             .raise_descriptors = true};
@@ -95,32 +96,28 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
   if (terminal) {
     launch.terminal = run::terminal_size(STDIN_FILENO).value_or(run::TerminalSize{});
     launch.stdio = {};
-    launch.attended = false;  // the janitor comes at once: it watches over the raw terminal too
+    launch.defer_janitor = false;  // fork the janitor at once: it also restores the raw terminal
   }
   auto state = TRY(run::start(policy, &command, launch));
   log.started(state->prepared.plan);
-  // The command's own output passes through us: nothing of it is on the screen yet.
-  if (terminal && !options.quiet) say(banner(state->prepared.plan, request.casting.get()));
-  Result<ExecOutput> output =
-      terminal ? run::attend(*state, timeout) : run::accompany(*state, timeout);
-  run::part_with(*state);
+  // The command's output passes through us: nothing of it is on the screen yet.
+  if (terminal && !options.quiet) say(banner(state->prepared.plan, request.acting_as.get()));
+  Result<ExecOutput> output = terminal ? run::run_in_terminal(*state, timeout)
+                                       : run::run_forwarding_signals(*state, timeout);
+  run::destroy(*state);
   return output;
 }
 
 }  // namespace
 
-Result<int> command_run(Arguments arguments) {
-  const Request request = TRY(read_request(arguments));
+Result<int> command_run(const Parsed& parsed) {
+  const Request request = TRY(read_request(parsed));
   const Options& options = request.options;
-  if (options.help) {
-    print(run_help_text("run"));
-    return 0;
-  }
   if (options.command.empty())
     return invalid("run", "there is no command", "coop run -- COMMAND [ARGUMENTS…]");
   Policy policy = request.policy;
   policy.session = run::new_session();
-  // Nothing of the same user may attach to us and read what we hold, not even a process that got out.
+  // No process of the same user may ptrace us and read our memory, not even one that escaped.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   RunLog log(options, policy.session);
   log.begin(request);
@@ -133,7 +130,7 @@ Result<int> command_run(Arguments arguments) {
     return std::unexpected(output.error());
   }
   log.ended(*output);
-  if (options.json) TRY(print_all(exec_json(*output, policy.session)));
+  if (options.json) TRY(print_all(report::exec_json(*output, policy.session)));
   else report(*output, options, policy);
   return output->exit_code;
 }

@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
-#include "cli/command.h"
-#include "cli/config_source.h"
-#include "cli/plain_flags.h"
-#include "cli/policy/settings_text.h"
-#include "cli/policy_sources.h"
+#include "cli/usage/usage.h"
+#include "report/settings.h"
+#include "report/words/origin.h"
+#include "request/acting_as.h"
+#include "request/sources.h"
 
 namespace coop::cli {
 
@@ -15,27 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kFlags{PlainFlag{"--group"},          PlainFlag{"--json"},
-                            PlainFlag{"--config", "FILE"}, PlainFlag{"--agent", "ID"},
-                            PlainFlag{"--as", "USER"},     PlainFlag{"--cron", "NAME"},
-                            PlainFlag{"-w", "DIR"},        PlainFlag{"--workspace", "DIR"}};
-
-constexpr const char* kHelp =
-    R"(usage: coop trust SENDER [--group] [--json] [--config FILE] [--agent ID]
-       coop trust --as USER | --cron NAME [--json] [--config FILE]
-
-Who a sender is to coop.toml, how far they are trusted, and what follows: tools, memory stores, and
-the sandbox with the origin of each value.
-
-examples:
-  coop trust terminal:default
-  coop trust signal:+15555550101 --group
-  coop trust --cron deploy --json
-)";
-
 std::vector<std::string> tools_of(policy::TrustLevel trust) {
   std::vector<std::string> names;
-  for (const policy::ToolAccess& access : policy::tools())
+  for (const policy::ToolAccess& access : policy::kTools)
     if (policy::may_use(trust, access.tool)) names.emplace_back(access.tool);
   return names;
 }
@@ -54,7 +35,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 struct Report {
   std::string subject{};
-  const Casting& casting;
+  const request::ActingAs& acting_as;
   policy::Effective effective{};
   bool enabled = false;
 };
@@ -63,14 +44,14 @@ struct Report {
 std::string place_text(const Report& report) {
   if (!report.enabled)
     return "no: it is disabled by " +
-           printable(to_text(report.effective.settings.at(policy::Key::mode).origin));
-  return policy::is_sandboxed(report.casting.principal.trust)
+           report::to_text(report.effective.settings.at(policy::Key::mode).origin);
+  return policy::is_sandboxed(report.acting_as.principal.trust)
              ? "yes"
              : "no: the owner works on the host directly";
 }
 
 std::string as_text(const Report& report) {
-  const policy::Principal& principal = report.casting.principal;
+  const policy::Principal& principal = report.acting_as.principal;
   const policy::User* user = principal.user;
   std::string text;
   const auto row = [&](std::string name, const std::string& value) {
@@ -78,44 +59,47 @@ std::string as_text(const Report& report) {
     text += name + value + "\n";
   };
   row("for", printable(report.subject));
-  row("user", user == nullptr ? "nobody"
-                              : printable(user->name) + " (" +
-                                    policy::place_of(report.casting.config.file, user->at) + ")");
+  row("user", user == nullptr
+                  ? "none"
+                  : printable(user->name) + " (" +
+                        policy::place_of(report.acting_as.config->file, user->at) + ")");
   row("trust", std::string(to_text(principal.trust)) + ": " + printable(principal.reason));
   row("tools", joined(tools_of(principal.trust)));
   row("stores", joined(stores_of(principal.trust)));
   row("sandbox", place_text(report));
-  text += "\n" + settings_text(report.effective.settings, Origins::shown, Defaults::shown);
+  text += "\n" + report::settings_text(report.effective.settings, report::Origins::shown,
+                                       report::Defaults::shown);
   for (const policy::Refusal& refusal : report.effective.refused)
     text += "# refused: " + to_text(refusal) + "\n";
   return text;
 }
 
 std::string as_json(const Report& report) {
-  const policy::Principal& principal = report.casting.principal;
+  const policy::Principal& principal = report.acting_as.principal;
   const policy::User* user = principal.user;
-  const Json json{{"for", report.subject},
-                  {"user", user == nullptr ? Json(nullptr) : Json(user->name)},
-                  {"user_trust", to_text(principal.user_trust)},
-                  {"ceiling", to_text(principal.ceiling)},
-                  {"trust", to_text(principal.trust)},
-                  {"reason", principal.reason},
-                  {"tools", tools_of(principal.trust)},
-                  {"stores", stores_of(principal.trust)},
-                  {"sandbox_enabled", report.enabled},
-                  {"sandboxed", report.enabled && policy::is_sandboxed(principal.trust)},
-                  {"sandbox", settings_json(report.effective.settings, Defaults::shown)},
-                  {"refused", refusals_json(report.effective.refused)}};
+  const Json json{
+      {"for", report.subject},
+      {"user", user == nullptr ? Json(nullptr) : Json(user->name)},
+      {"user_trust", to_text(principal.user_trust)},
+      {"ceiling", to_text(principal.ceiling)},
+      {"trust", to_text(principal.trust)},
+      {"reason", principal.reason},
+      {"tools", tools_of(principal.trust)},
+      {"stores", stores_of(principal.trust)},
+      {"sandbox_enabled", report.enabled},
+      {"sandboxed", report.enabled && policy::is_sandboxed(principal.trust)},
+      {"sandbox", report::settings_json(report.effective.settings, report::Defaults::shown)},
+      {"refused", report::refusals_json(report.effective.refused)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<Role> role_of(const PlainFlags& flags) {
+Result<Role> role_of(const Parsed& flags) {
   Role role{.config = flags.get("--config"),
             .agent = flags.get("--agent"),
             .user = flags.get("--as"),
-            .sender = flags.words.empty() ? "" : flags.words.front(),
+            .sender = flags.arguments.empty() ? "" : flags.arguments.front(),
             .cron = flags.get("--cron")};
-  if (flags.has("--group")) role.conversation = policy::Conversation::group;
+  if (flags.has("--group")) role.conversation = Conversation::group;
   if (role.sender.empty() && role.user.empty() && role.cron.empty())
     return invalid("trust", "no sender is named", "coop trust SENDER, like terminal:default");
   return role;
@@ -123,31 +107,27 @@ Result<Role> role_of(const PlainFlags& flags) {
 
 }  // namespace
 
-Result<int> command_trust(Arguments arguments) {
-  const PlainFlags flags = TRY(parse_plain("trust", arguments, kFlags, 1));
-  if (flags.has("--help")) {
-    print(kHelp);
-    return 0;
-  }
+Result<int> command_trust(const Parsed& flags) {
   const Role role = TRY(role_of(flags));
-  const HostFacts facts = TRY(surroundings());
-  const std::unique_ptr<Casting> casting = TRY(cast(facts, role));
-  std::string workspace = flags.get("--workspace", flags.get("-w"));
-  if (workspace.empty()) workspace = casting->workspace();
-  const PolicySources sources = TRY(read_policy_sources(facts, real_workspace(facts, workspace)));
-  TRY(check_sources(sources));
+  const HostFacts facts = TRY(request::surroundings());
+  const std::unique_ptr<request::ActingAs> acting_as = TRY(request::act_as(facts, role));
+  std::string workspace = flags.get("--workspace");
+  if (workspace.empty()) workspace = acting_as->workspace();
+  const request::PolicySources sources =
+      TRY(request::read_policy_sources(facts, request::real_workspace(facts, workspace)));
+  TRY(request::check_sources(sources));
   std::vector<policy::Layer> layers = sources.layers();
-  for (policy::Layer& layer : casting->layers()) layers.push_back(std::move(layer));
+  for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
   policy::Effective effective = policy::merge(layers, sources.approval);
   policy::add_gateway_defaults(effective);
-  // Tools are off the sandbox only where that is written.
+  // Tools bypass the sandbox only if the configuration says so.
   const auto mode = effective.settings.try_emplace(
       policy::Key::mode, policy::Setting{.value = std::string("enabled")});
   const bool enabled = mode.first->second.value == policy::Scalar(std::string("enabled"));
   const Report report{.subject = !role.sender.empty() ? role.sender
                                  : !role.user.empty() ? "user " + role.user
                                                       : "cron job " + role.cron,
-                      .casting = *casting,
+                      .acting_as = *acting_as,
                       .effective = std::move(effective),
                       .enabled = enabled};
   TRY(print_all(flags.has("--json") ? as_json(report) : as_text(report)));

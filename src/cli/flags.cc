@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <array>
 
-#include "base/nearest.h"
 #include "base/path.h"
 #include "base/quantity.h"
 #include "cli/network_flags.h"
+#include "cli/usage/usage.h"
 #include "policy/policy.h"
+#include "policy/settings/read_values.h"
 
 namespace coop::cli {
 
 namespace {
 
+using policy::Key;
 using Value = std::string_view;
 
 constexpr std::string_view kFiles = "Files";
@@ -23,170 +25,202 @@ constexpr std::string_view kStrictness = "Strictness";
 constexpr std::string_view kPeople = "People and agents (coop.toml)";
 constexpr std::string_view kOutput = "Terminal and output";
 
-Result<void> add_rule(Options& options, RuleKind kind, const char* flag, Value value) {
+Result<void> add_rule(Options& options, RuleKind kind, Value flag, Value value) {
   Missing if_missing = Missing::fail;
   if (value.ends_with('?')) {
     value.remove_suffix(1);
     if_missing = Missing::skip;
   }
   if (value.empty()) return invalid(flag, "the path is empty");
-  options.policy.rules.push_back(PathRule{.kind = kind,
-                                          .path = Path(value),
-                                          .if_missing = if_missing,
-                                          .origin = flag,
-                                          .reason = "asked for on the command line"});
+  options.wanted.unkeyed.rules.push_back(PathRule{.kind = kind,
+                                                  .path = Path(value),
+                                                  .if_missing = if_missing,
+                                                  .origin = Origin::of_flag(flag),
+                                                  .reason = "asked for on the command line"});
   return {};
 }
 
-template <typename T>
-Result<void> assign(std::string_view flag, T& field, auto parsed) {
-  if (!parsed) return with_context(flag, Result<void>(std::unexpected(std::move(parsed).error())));
-  field = static_cast<T>(std::move(*parsed));
-  return {};
+template <RuleKind kind>
+Result<void> rule(Options& options, Value flag, Value value) {
+  return add_rule(options, kind, flag, value);
 }
 
-Result<void> positive(std::string_view flag, std::optional<std::uint64_t>& field,
-                      Result<std::uint64_t> parsed) {
+Result<std::uint64_t> positive(Value flag, Result<std::uint64_t> parsed) {
   const std::uint64_t number = TRY(with_context(flag, std::move(parsed)));
   if (number == 0) return invalid(flag, "must be more than 0");
-  field = number;
+  return number;
+}
+
+Result<policy::Scalar> parse_scalar(const policy::KeyInfo& key, Value flag, Value value) {
+  using policy::KeyType;
+  if (key.unlimited && value == "unlimited") return policy::Unlimited{};
+  if (key.key == Key::output_limit) return TRY(with_context(flag, parse_size(value)));
+  if (key.type == KeyType::size) return TRY(positive(flag, parse_size(value)));
+  if (key.type == KeyType::count) return TRY(positive(flag, parse_count(value)));
+  if (key.type == KeyType::cpus) return TRY(with_context(flag, parse_milli(value)));
+  if (key.type == KeyType::duration) {
+    const std::chrono::milliseconds time = TRY(with_context(flag, parse_duration(value)));
+    return static_cast<std::uint64_t>(time.count());
+  }
+  const std::vector<std::string_view> words = policy::split_words(key.words);
+  if (std::ranges::find(words, value) != words.end()) return std::string(value);
+  std::string choices;
+  for (const std::string_view word : words)
+    choices += std::string(choices.empty() ? "" : " or ") + std::string(word);
+  return invalid(flag, "\"" + printable(value) + "\" is not a " + std::string(key.name), choices);
+}
+
+// A setting of policy files, of which the last flag counts.
+template <Key key>
+Result<void> setting(Options& options, Value flag, Value value) {
+  policy::Scalar parsed = TRY(parse_scalar(policy::info(key), flag, value));
+  options.wanted.flags[key] = {.value = std::move(parsed), .origin = Origin::of_flag(flag)};
   return {};
 }
 
-Result<void> set_environment(Options& options, Value value) {
+template <Key key>
+Result<void> item(Options& options, Value flag, Value value) {
+  add_item(options, key, flag, {.text = std::string(value)});
+  return {};
+}
+
+template <bool allowed>
+Result<void> debug(Options& options, Value flag, Value) {
+  options.wanted.flags[Key::debug] = {.value = allowed, .origin = Origin::of_flag(flag)};
+  return {};
+}
+
+Result<void> set_environment(Options& options, Value flag, Value value) {
   const std::size_t equals = value.find('=');
   if (equals == Value::npos || equals == 0)
-    return invalid("--env", "\"" + printable(value) + "\" is not NAME=VALUE",
+    return invalid(flag, "\"" + printable(value) + "\" is not NAME=VALUE",
                    "to pass a variable of your own environment on, use --pass-env NAME");
-  options.policy.set_environment[std::string(value.substr(0, equals))] = value.substr(equals + 1);
+  add_item(options, Key::env_set, flag,
+           {.text = std::string(value.substr(0, equals)),
+            .value = std::string(value.substr(equals + 1))});
   return {};
 }
 
-Result<void> set_hostname(Options& options, Value value) {
+Result<void> pass_environment(Options& options, Value flag, Value value) {
+  if (value.empty() || value.find('=') != Value::npos)
+    return invalid(flag, "\"" + printable(value) + "\" is not a variable's name");
+  return item<Key::env_pass>(options, flag, value);
+}
+
+Result<void> set_hostname(Options& options, Value flag, Value value) {
   const bool good =
       !value.empty() && value.size() <= 63 && std::ranges::all_of(value, [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '.';
       });
   if (!good)
-    return invalid("--hostname", "\"" + printable(value) + "\" is not a host name",
+    return invalid(flag, "\"" + printable(value) + "\" is not a host name",
                    "letters, digits, '-' and '.', at most 63");
-  options.policy.hostname = value;
+  options.wanted.unkeyed.hostname = value;
   return {};
 }
 
-Result<void> set_need(Options& options, std::string_view flag, Need need, Value value) {
-  Result<Mechanism> mechanism = parse_mechanism(value);
-  if (!mechanism) return with_context(flag, Result<void>(std::unexpected(mechanism.error())));
-  options.policy.needs[*mechanism] = need;
+template <Need need>
+Result<void> set_need(Options& options, Value flag, Value value) {
+  const Mechanism mechanism = TRY(with_context(flag, parse_mechanism(value)));
+  const Key key = mechanism == Mechanism::landlock ? Key::landlock
+                  : mechanism == Mechanism::proc   ? Key::proc
+                                                   : Key::limits;
+  options.wanted.flags[key] = {.value = need == Need::required ? "required" : "best_effort",
+                               .origin = Origin::of_flag(flag)};
   return {};
 }
 
-Result<void> choose_view(Options& options, Value value) {
-  if (value == "minimal") options.policy.view = View::minimal;
-  else if (value == "host") options.policy.view = View::host;
-  else return invalid("--view", "\"" + printable(value) + "\" is not a view", "minimal or host");
-  return {};
-}
-
-Result<void> name(std::string& field, const char* flag, Value value) {
+template <std::string Role::* field>
+Result<void> role(Options& options, Value flag, Value value) {
   if (value.empty()) return invalid(flag, "the name is empty");
-  field = value;
+  options.wanted.role.*field = value;
   return {};
 }
 
-Result<void> choose_log_format(Options& options, Value value) {
+template <std::optional<std::uint64_t> Limits::* field, Result<std::uint64_t> (*parse)(Value)>
+Result<void> limit(Options& options, Value flag, Value value) {
+  options.wanted.unkeyed.limits.*field = TRY(positive(flag, parse(value)));
+  return {};
+}
+
+template <bool Options::* field>
+Result<void> turn_on(Options& options, Value, Value) {
+  options.*field = true;
+  return {};
+}
+
+Result<void> choose_log_format(Options& options, Value flag, Value value) {
   if (value == "text") options.log_format = LogFormat::text;
   else if (value == "json") options.log_format = LogFormat::json;
-  else
-    return invalid("--log-format", "\"" + printable(value) + "\" is not a format", "text or json");
+  else return invalid(flag, "\"" + printable(value) + "\" is not a format", "text or json");
   return {};
 }
 
 constexpr std::array kFlags{
     Flag{"--workspace", "-w", "DIR", kFiles, "directory to work in (default: the current one)",
-         [](Options& o, Value v) -> Result<void> {
-           if (v.empty()) return invalid("--workspace", "the path is empty");
-           o.policy.workspace = v;
+         [](Options& o, Value flag, Value v) -> Result<void> {
+           if (v.empty()) return invalid(flag, "the path is empty");
+           o.wanted.workspace = v;
            return {};
          },
          "@path"},
     Flag{"--view", "", "minimal|host", kFiles,
          "minimal: system programs and the workspace at /work; host: the machine in its usual "
          "places, read-only, without its secrets",
-         choose_view, "minimal host"},
+         setting<Key::view>, "minimal host"},
     Flag{"--rw", "", "PATH", kFiles, "show PATH writable (PATH? if it may be missing)",
-         [](Options& o, Value v) { return add_rule(o, RuleKind::read_write, "--rw", v); }, "@path"},
-    Flag{"--ro", "", "PATH", kFiles, "show PATH read-only",
-         [](Options& o, Value v) { return add_rule(o, RuleKind::read_only, "--ro", v); }, "@path"},
+         rule<RuleKind::read_write>, "@path"},
+    Flag{"--ro", "", "PATH", kFiles, "show PATH read-only", rule<RuleKind::read_only>, "@path"},
     Flag{"--hide", "--blacklist", "PATH", kFiles, "hide PATH under every name it has",
-         [](Options& o, Value v) { return add_rule(o, RuleKind::hide, "--hide", v); }, "@path"},
+         rule<RuleKind::hide>, "@path"},
     Flag{"--overlay", "", "PATH", kFiles, "make PATH writable in a private layer that vanishes",
-         [](Options& o, Value v) { return add_rule(o, RuleKind::overlay, "--overlay", v); },
-         "@path"},
+         rule<RuleKind::overlay>, "@path"},
     Flag{"--tmpfs", "", "PATH", kFiles, "put an empty writable directory at PATH",
-         [](Options& o, Value v) { return add_rule(o, RuleKind::tmpfs, "--tmpfs", v); }, "@path"},
+         rule<RuleKind::tmpfs>, "@path"},
     Flag{"--cache", "", "NAME", kFiles,
-         "make a toolchain's caches writable: cargo, go, npm, pip, …",
-         [](Options& o, Value v) -> Result<void> {
-           o.caches.emplace_back(v);
-           return {};
-         },
+         "make a toolchain's caches writable: cargo, go, npm, pip, …", item<Key::cache_volumes>,
          "@cache"},
     Flag{"--allow-guarded", "", "NAME", kFiles,
          "let the command change NAME (a name in policies/guards.txt, like .git/config)",
-         [](Options& o, Value v) -> Result<void> {
-           o.policy.allow_guarded.emplace_back(v);
+         [](Options& o, Value, Value v) -> Result<void> {
+           o.wanted.unkeyed.allow_guarded.emplace_back(v);
            return {};
          },
          "@guard"},
     Flag{"--chdir", "-C", "DIR", kFiles, "start in DIR, a path inside the sandbox",
-         [](Options& o, Value v) -> Result<void> {
+         [](Options& o, Value flag, Value v) -> Result<void> {
            if (!v.starts_with('/'))
-             return invalid("--chdir", "\"" + printable(v) + "\" is not absolute",
+             return invalid(flag, "\"" + printable(v) + "\" is not absolute",
                             "name a path inside the sandbox, like /work/src");
-           o.policy.directory = normalize(v);
+           o.wanted.unkeyed.directory = normalize(v);
            return {};
          }},
     Flag{"--as-self", "", "", kIdentity, "keep your user id inside (default)",
-         [](Options& o, Value) -> Result<void> {
-           o.policy.identity = Identity::self;
+         [](Options& o, Value, Value) -> Result<void> {
+           o.wanted.unkeyed.identity = Identity::self;
            return {};
          }},
     Flag{"--as-root", "", "", kIdentity, "be uid 0 inside; it gives no rights outside",
-         [](Options& o, Value) -> Result<void> {
-           o.policy.identity = Identity::root;
+         [](Options& o, Value, Value) -> Result<void> {
+           o.wanted.unkeyed.identity = Identity::root;
            return {};
          }},
     Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable", set_environment},
     Flag{"--pass-env", "", "NAME", kIdentity, "pass a variable of yours on; most are not",
-         [](Options& o, Value v) -> Result<void> {
-           if (v.empty() || v.find('=') != Value::npos)
-             return invalid("--pass-env", "\"" + printable(v) + "\" is not a variable's name");
-           o.policy.pass_environment.emplace_back(v);
-           return {};
-         }},
+         pass_environment},
     Flag{"--unsafe-env", "", "NAME", kIdentity,
          "allow --env or --pass-env of a variable that injects code, like LD_PRELOAD",
-         [](Options& o, Value v) -> Result<void> {
-           o.policy.unsafe_environment.emplace_back(v);
-           return {};
-         }},
+         item<Key::env_unsafe>},
     Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)",
          set_hostname},
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
-         [](Options& o, Value v) {
-           return assign("--time-offset", o.policy.time_offset, parse_signed(v));
+         [](Options& o, Value flag, Value v) -> Result<void> {
+           o.wanted.unkeyed.time_offset = TRY(with_context(flag, parse_signed(v)));
+           return {};
          }},
     Flag{"--debug", "", "", kIdentity, "let processes inside trace each other (default)",
-         [](Options& o, Value) -> Result<void> {
-           o.policy.debugging = Debugging::allowed;
-           return {};
-         }},
-    Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside",
-         [](Options& o, Value) -> Result<void> {
-           o.policy.debugging = Debugging::denied;
-           return {};
-         }},
+         debug<true>},
+    Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside", debug<false>},
     Flag{"--network", "", "none|allowlist|full|veth|host", kNetwork,
          "none: loopback only (default); allowlist: what --allow-net names; full: the internet, "
          "and of "
@@ -216,167 +250,93 @@ constexpr std::array kFlags{
          "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
          "host_network control_sockets"},
     Flag{"--memory", "-m", "SIZE", kLimits,
-         "memory of the whole sandbox: 512m, 2g, unlimited (default)",
-         [](Options& o, Value v) -> Result<void> {
-           if (v == "unlimited") {
-             o.policy.limits.memory.reset();
-             return {};
-           }
-           return positive("--memory", o.policy.limits.memory, parse_size(v));
-         }},
+         "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>},
     Flag{"--pids", "", "N", kLimits, "processes and threads (default: 4096), or unlimited",
-         [](Options& o, Value v) -> Result<void> {
-           if (v == "unlimited") {
-             o.policy.limits.pids.reset();
-             return {};
-           }
-           return positive("--pids", o.policy.limits.pids, parse_count(v));
-         }},
-    Flag{"--cpus", "", "N", kLimits, "processors' worth of time: 2, 0.5",
-         [](Options& o, Value v) {
-           return assign("--cpus", o.policy.limits.milli_cpus, parse_milli(v));
-         }},
+         setting<Key::pids_limit>},
+    Flag{"--cpus", "", "N", kLimits, "processors' worth of time: 2, 0.5", setting<Key::cpus>},
     Flag{"--tmp-size", "", "SIZE", kLimits,
-         "size of /tmp and other private file systems (default: 512m)",
-         [](Options& o, Value v) -> Result<void> {
-           std::optional<std::uint64_t> size;
-           if (Result<void> parsed = positive("--tmp-size", size, parse_size(v)); !parsed)
-             return parsed;
-           o.policy.limits.tmp_size = *size;
-           return {};
-         }},
+         "size of /tmp and other private file systems (default: 512m)", setting<Key::tmp_size>},
     Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process",
-         [](Options& o, Value v) {
-           return positive("--open-files", o.policy.limits.open_files, parse_count(v));
-         }},
+         limit<&Limits::open_files, parse_count>},
     Flag{"--file-size", "", "SIZE", kLimits, "size of any one file written",
-         [](Options& o, Value v) {
-           return positive("--file-size", o.policy.limits.file_size, parse_size(v));
-         }},
+         limit<&Limits::file_size, parse_size>},
     Flag{"--timeout", "-t", "DURATION", kLimits, "kill everything after: 30s, 5m (exit code 124)",
-         [](Options& o, Value v) {
-           return assign("--timeout", o.policy.limits.timeout, parse_duration(v));
-         }},
+         setting<Key::timeout>},
     Flag{"--output-limit", "", "SIZE", kLimits,
-         "with --json: bytes kept of each stream (default: 1m)",
-         [](Options& o, Value v) {
-           return assign("--output-limit", o.policy.limits.output_limit, parse_size(v));
-         }},
+         "with --json: bytes kept of each stream (default: 1m)", setting<Key::output_limit>},
     Flag{"--require", "", "MECHANISM", kStrictness, "fail without it: landlock, proc, limits",
-         [](Options& o, Value v) { return set_need(o, "--require", Need::required, v); },
-         "landlock proc limits"},
+         set_need<Need::required>, "landlock proc limits"},
     Flag{"--best-effort", "", "MECHANISM", kStrictness, "go on without it, and say so",
-         [](Options& o, Value v) { return set_need(o, "--best-effort", Need::best_effort, v); },
-         "landlock proc limits"},
+         set_need<Need::best_effort>, "landlock proc limits"},
     Flag{"--config", "", "FILE", kPeople,
          "take the settings of this coop.toml (default with the flags below: ./coop.toml)",
-         [](Options& o, Value v) { return name(o.role.config, "--config", v); }, "@path"},
+         role<&Role::config>, "@path"},
     Flag{"--as", "", "USER", kPeople, "run as this user of coop.toml: trust and overrides apply",
-         [](Options& o, Value v) { return name(o.role.user, "--as", v); }},
+         role<&Role::user>},
     Flag{"--channel", "", "SENDER", kPeople,
-         "run for a sender, like signal:+15555550100: whoever matches, or public",
-         [](Options& o, Value v) { return name(o.role.sender, "--channel", v); }},
-    Flag{"--group", "", "", kPeople, "in a group conversation: nobody is more than familiar",
-         [](Options& o, Value) -> Result<void> {
-           o.role.conversation = policy::Conversation::group;
+         "run for a sender, like signal:+15555550100: the user who matches, or public",
+         role<&Role::sender>},
+    Flag{"--group", "", "", kPeople, "in a group conversation: trust is at most familiar",
+         [](Options& o, Value, Value) -> Result<void> {
+           o.wanted.role.conversation = Conversation::group;
            return {};
          }},
     Flag{"--agent", "", "ID", kPeople, "with the settings and workspace of this agent",
-         [](Options& o, Value v) { return name(o.role.agent, "--agent", v); }},
+         role<&Role::agent>},
     Flag{"--cron", "", "NAME", kPeople,
-         "with the user and overrides of this job; without a COMMAND its own",
-         [](Options& o, Value v) { return name(o.role.cron, "--cron", v); }},
+         "with the user and overrides of this job; without a COMMAND its own", role<&Role::cron>},
     Flag{"--verbose", "-v", "", kOutput, "log each step on standard error",
-         [](Options& o, Value) -> Result<void> {
-           o.verbose = true;
-           return {};
-         }},
+         turn_on<&Options::verbose>},
     Flag{"--log-format", "", "text|json", kOutput,
          "with -v: json is one object a line (default: text at a terminal, else json)",
          choose_log_format, "text json"},
     Flag{"--quiet", "-q", "", kOutput, "at a terminal: no line about the sandbox before it starts",
-         [](Options& o, Value) -> Result<void> {
-           o.quiet = true;
-           return {};
-         }},
+         turn_on<&Options::quiet>},
     Flag{"--tty", "", "", kOutput, "give the command a terminal of its own",
-         [](Options& o, Value) -> Result<void> {
+         [](Options& o, Value, Value) -> Result<void> {
            o.terminal = Terminal::always;
            return {};
          }},
     Flag{"--no-tty", "", "", kOutput, "never; by default it gets one when you are at a terminal",
-         [](Options& o, Value) -> Result<void> {
+         [](Options& o, Value, Value) -> Result<void> {
            o.terminal = Terminal::never;
            return {};
          }},
-    Flag{"--json", "", "", kOutput, "print the result as JSON",
-         [](Options& o, Value) -> Result<void> {
-           o.json = true;
-           return {};
-         }},
+    Flag{"--json", "", "", kOutput, "print the result as JSON", turn_on<&Options::json>},
     Flag{"--why", "", "", kOutput, "plan: the reason of each step and rule",
-         [](Options& o, Value) -> Result<void> {
-           o.why = true;
-           return {};
-         }},
-    Flag{"--help", "-h", "", kOutput, "show this",
-         [](Options& o, Value) -> Result<void> {
-           o.help = true;
-           return {};
-         }},
+         turn_on<&Options::why>},
+    Flag{"--help", "-h", "", kOutput, "show this", turn_on<&Options::help>},
 };
 
-const Flag* find(std::string_view name) {
-  for (const Flag& flag : kFlags)
-    if (flag.name == name || (!flag.alias.empty() && flag.alias == name)) return &flag;
-  return nullptr;
-}
-
-std::string suggestion(std::string_view name) {
-  if (name.size() > 64) return {};
-  std::array<std::string_view, kFlags.size()> names{};
-  std::ranges::transform(kFlags, names.begin(), &Flag::name);
-  const std::string_view best = nearest(name, names);
-  return best.empty() ? "see `coop run --help`" : "did you mean " + std::string(best) + "?";
+// A command's own flag of the same name is not that of `coop run`.
+bool is_run_flag(const Parsed& parsed, std::string_view name) {
+  const std::span<const FlagInfo> own = parsed.command->flags;
+  return std::ranges::find(own, name, &FlagInfo::name) == own.end();
 }
 
 }  // namespace
 
 std::span<const Flag> flags() { return kFlags; }
 
-Result<Options> parse(std::span<const std::string> arguments, Policy base) {
-  const HostNetwork host_network =
-      base.network == NetworkMode::host ? HostNetwork::granted_by_file : HostNetwork::not_granted;
-  Options options{.policy = std::move(base)};
-  std::size_t index = 0;
-  for (; index < arguments.size(); ++index) {
-    const std::string_view word = arguments[index];
-    if (word == "--") {
-      ++index;
-      break;
-    }
-    if (!word.starts_with('-') || word == "-") break;
-    const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
-    const std::string_view name = word.substr(0, equals);
-    const Flag* flag = find(name);
-    if (flag == nullptr) return invalid("unknown flag", printable(name), suggestion(name));
-    std::string_view value;
-    if (!flag->value.empty()) {
-      if (equals != std::string_view::npos) {
-        value = word.substr(equals + 1);
-      } else if (index + 1 < arguments.size() && arguments[index + 1] != "--") {
-        value = arguments[++index];
-      } else {
-        return invalid(name, "needs a value: " + std::string(flag->value));
-      }
-    } else if (equals != std::string_view::npos) {
-      return invalid(name, "takes no value");
-    }
-    TRY(flag->apply(options, value));
-  }
-  options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(index), arguments.end());
-  TRY(settle_network(options, host_network));
+const Flag* find_flag(std::string_view name) {
+  for (const Flag& flag : kFlags)
+    if (flag.name == name || (!flag.alias.empty() && flag.alias == name)) return &flag;
+  return nullptr;
+}
+
+Result<Options> options_of(const Parsed& parsed) {
+  Options options;
+  for (const auto& [name, value] : parsed.given)
+    if (const Flag* flag = find_flag(name); flag != nullptr && is_run_flag(parsed, name))
+      TRY(flag->apply(options, flag->name, value.value_or("")));
+  options.command = parsed.arguments;
+  TRY(check_flags(options));
   return options;
+}
+
+Result<Options> parse(std::span<const std::string> words) {
+  const Parsed parsed = TRY(parse_command(*find_command("run"), words));
+  return options_of(parsed);
 }
 
 }  // namespace coop::cli

@@ -1,4 +1,4 @@
-// One table of flags: it parses the command line, writes --help, the completions and the man page.
+// The flags of `coop run`: cli/usage parses them and writes --help, the completions and the man page from this table.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,18 @@
 
 #include "base/log.h"
 #include "base/result.h"
-#include "cli/config_source.h"
-#include "coop/policy.h"
+#include "request/resolve.h"
 
 namespace coop::cli {
+
+struct Parsed;
 
 enum class Terminal { automatic, always, never };
 
 // What the command line of `run` and `plan` asks for.
 struct Options {
-  Policy policy{};
-  std::vector<std::string> caches{};
-  std::vector<std::string> unsafe{};
-  std::optional<NetworkMode> network{};  // as --network says it; what it amounts to is in `policy`
+  request::Wanted wanted{};
   std::vector<std::string> command{};
-  Role role{};  // whom of coop.toml the command is for
   std::optional<LogFormat> log_format{};
   bool verbose = false;
   bool quiet = false;
@@ -40,14 +37,20 @@ struct Flag {
   std::string_view value;  // "PATH"; "" for a switch
   std::string_view group;  // heading in --help
   std::string_view help;
-  Result<void> (*apply)(Options& options, std::string_view value);
+  Result<void> (*apply)(Options& options, std::string_view flag, std::string_view value);
   std::string_view choices = {};  // for completion: "minimal host", or "@path", "@cache", "@guard"
 };
 
 std::span<const Flag> flags();
+// By its name or alias; null when there is none.
+const Flag* find_flag(std::string_view name);
 
-// Reads everything up to "--" (or the first word that is not a flag) as flags, the rest as the
-// command. Errors name the flag. What no flag says is as in `base`.
-Result<Options> parse(std::span<const std::string> arguments, Policy base = {});
+// Applies the flags of `coop run` among those that were given, in their order. Errors name the flag.
+Result<Options> options_of(const Parsed& parsed);
+// The same for the words of `coop run`.
+Result<Options> parse(std::span<const std::string> words);
+
+// Flags that contradict each other, and dangerous grants without their word. Not a matter of order, so after the last.
+Result<void> check_flags(const Options& options);
 
 }  // namespace coop::cli

@@ -26,7 +26,4 @@ Result<int> become(const std::string& program, const std::string& command, Argum
                    Result<int>(system_error("start", path)));
 }
 
-Result<int> command_tool(Arguments arguments) { return become("tools", "tool", arguments); }
-Result<int> command_mcp(Arguments arguments) { return become("tools", "mcp", arguments); }
-
 }  // namespace coop::cli

@@ -1,4 +1,4 @@
-// The flags about the network and sockets: what each of them adds, and what they amount to together.
+// The flags about the network and sockets: what each of them adds, and how they go together.
 #pragma once
 
 #include <string_view>
@@ -8,19 +8,19 @@
 
 namespace coop::cli {
 
-Result<void> choose_network(Options& options, std::string_view value);
-Result<void> allow_host(Options& options, std::string_view value);
-Result<void> deny_host(Options& options, std::string_view value);
-Result<void> allow_udp(Options& options, std::string_view value);
-Result<void> publish(Options& options, std::string_view value);
-Result<void> allow_host_port(Options& options, std::string_view value);
-Result<void> add_socket(Options& options, std::string_view value);
-Result<void> confirm_grant(Options& options, std::string_view word);
+// One more item of a list of settings.
+void add_item(Options& options, policy::Key key, std::string_view flag, policy::Item item);
 
-enum class HostNetwork : std::uint8_t { not_granted, granted_by_file };
+Result<void> choose_network(Options& options, std::string_view flag, std::string_view value);
+Result<void> allow_host(Options& options, std::string_view flag, std::string_view value);
+Result<void> deny_host(Options& options, std::string_view flag, std::string_view value);
+Result<void> allow_udp(Options& options, std::string_view flag, std::string_view value);
+Result<void> publish(Options& options, std::string_view flag, std::string_view value);
+Result<void> allow_host_port(Options& options, std::string_view flag, std::string_view value);
+Result<void> add_socket(Options& options, std::string_view flag, std::string_view value);
+Result<void> confirm_grant(Options& options, std::string_view flag, std::string_view word);
 
-// After the last flag, since their order means nothing: hosts to be reached turn "none" into "allowlist".
-// Flags that would do nothing, or not what they say, are errors, as are dangerous grants without their word.
-Result<void> settle_network(Options& options, HostNetwork host_network);
+// Refuses hosts that a flag lists without effect, under the effective mode of flags and files.
+Result<void> check_lists(const Options& options, NetworkMode mode);
 
 }  // namespace coop::cli

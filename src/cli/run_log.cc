@@ -8,8 +8,10 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "base/redact.h"
-#include "plan/text.h"
+#include "plan/show/steps.h"
 #include "policy/policy.h"
+#include "report/words/grant.h"
+#include "report/words/origin.h"
 
 namespace coop::cli {
 
@@ -22,7 +24,7 @@ LogFormat format_of(const Options& options) {
   return ::isatty(STDERR_FILENO) == 1 ? LogFormat::text : LogFormat::json;
 }
 
-// The program and how much follows it: arguments are where people put their tokens.
+// The program and the number of its arguments: arguments often contain tokens.
 std::string summary_of(const std::vector<std::string>& command) {
   std::string text = command.empty() ? "" : command.front();
   if (command.size() > 1) text += " and " + std::to_string(command.size() - 1) + " arguments";
@@ -39,11 +41,11 @@ bool has_step(const Plan& plan) {
       plan.steps, [](const Step& step) { return std::holds_alternative<Wanted>(step.action); });
 }
 
-// Who of coop.toml runs without a sandbox.
-std::string bypassing(const Casting* casting) {
+// The users of coop.toml that bypass the sandbox.
+std::string bypassing(const request::ActingAs* acting_as) {
   std::string names;
-  if (casting != nullptr)
-    for (const policy::User& user : casting->config.users)
+  if (acting_as != nullptr)
+    for (const policy::User& user : acting_as->config->users)
       if (!policy::is_sandboxed(user.trust)) names += (names.empty() ? "" : ", ") + user.name;
   return names;
 }
@@ -60,8 +62,10 @@ RunLog::RunLog(const Options& options, const std::string& session) {
     if (names_a_secret(text.substr(0, equals)))
       logger_->add_secret(std::string(text.substr(equals + 1)));
   }
-  for (const auto& [name, value] : options.policy.set_environment)
-    if (names_a_secret(name)) logger_->add_secret(value);
+  const policy::Settings& flags = options.wanted.flags;
+  if (const auto variables = flags.find(policy::Key::env_set); variables != flags.end())
+    for (const policy::Item& item : variables->second.items)
+      if (names_a_secret(item.text)) logger_->add_secret(item.value);
 }
 
 void RunLog::begin(const Request& request) {
@@ -69,8 +73,8 @@ void RunLog::begin(const Request& request) {
   for (const policy::Refusal& refusal : request.effective.refused)
     logger_->write(LogLevel::warn, kSpan, "a policy file was cut back",
                    std::array{LogField{"what", to_text(refusal)}});
-  if (request.casting && request.casting->someone) {
-    const policy::Principal& principal = request.casting->principal;
+  if (request.acting_as && request.acting_as->someone) {
+    const policy::Principal& principal = request.acting_as->principal;
     const std::array fields{LogField{"user", principal.user == nullptr ? "" : principal.user->name},
                             LogField{"trust", std::string(to_text(principal.trust))},
                             LogField{"reason", principal.reason}};
@@ -101,15 +105,16 @@ void RunLog::started(const Plan& plan) {
     logger_->write(LogLevel::debug, kSpan, plan::sentence(step.action),
                    std::array{LogField{"step", std::to_string(++number) + " of " +
                                                    std::to_string(plan.steps.size())},
-                              LogField{"rule", step.origin}});
+                              LogField{"rule", report::to_text(step.origin)}});
   for (const std::string& note : plan.notes) logger_->write(LogLevel::warn, kSpan, note);
 }
 
 void RunLog::ended(const ExecOutput& output) {
   if (!logger_) return;
   for (const Quarantined& moved : output.quarantined)
-    logger_->write(LogLevel::warn, kSpan, "quarantined a guarded file",
-                   std::array{LogField{"path", moved.path}, LogField{"rule", moved.rule}});
+    logger_->write(
+        LogLevel::warn, kSpan, "quarantined a guarded file",
+        std::array{LogField{"path", moved.path}, LogField{"rule", "guard " + moved.guard}});
   const std::array fields{LogField{"outcome", std::string(to_text(output.outcome))},
                           LogField{"exit_code", std::to_string(output.exit_code)},
                           LogField{"wall_us", std::to_string(output.usage.wall.count())},
@@ -120,7 +125,7 @@ void RunLog::ended(const ExecOutput& output) {
 void RunLog::failed(const Error& error) {
   if (logger_)
     logger_->write(LogLevel::error, kSpan, to_text(error),
-                   std::array{LogField{"hint", error.hint}});
+                   std::array{LogField{"hint", report::hint_of(error)}});
 }
 
 std::function<void(const NetworkEvent&)> RunLog::network_hook() {
@@ -145,15 +150,15 @@ std::string isolation_of(const Plan& plan) {
                                           : "linux (namespaces + seccomp, no landlock)";
 }
 
-std::string banner(const Plan& plan, const Casting* casting) {
-  const std::string names = bypassing(casting);
+std::string banner(const Plan& plan, const request::ActingAs* acting_as) {
+  const std::string names = bypassing(acting_as);
   const NetworkMode mode = plan.network.mode;
   const std::string network = mode == NetworkMode::none ? ""
                               : mode == NetworkMode::host
                                   ? ", network of the HOST (unsafe.host_network)"
                                   : ", network " + std::string(to_text(mode));
   return "version " COOP_VERSION ", " + isolation_of(plan) + network +
-         (names.empty() ? "; nobody bypasses it"
+         (names.empty() ? "; no user bypasses it"
                         : "; the owner's tools (" + names + ") bypass it, this command does not");
 }
 

@@ -1,4 +1,4 @@
-// What `coop run -v` tells, and the line that greets at a terminal.
+// The log of `coop run -v`, and the first line at a terminal.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 
 namespace coop::cli {
 
-// Says nothing unless -v is given: then no logger is made at all.
+// Does nothing without -v: then no logger is created.
 class RunLog {
  public:
   RunLog(const Options& options, const std::string& session);
 
-  // Before anything is started: which policy holds, for whom, and what will be run.
+  // Before the start: the policy, the user, and the command.
   void begin(const Request& request);
-  // The sandbox is up: what it consists of, step by step, and what is weaker than asked.
+  // After the start: the steps of the sandbox, and what is weaker than requested.
   void started(const Plan& plan);
   void ended(const ExecOutput& output);
   void failed(const Error& error);
@@ -34,7 +34,7 @@ class RunLog {
 // "linux (namespaces + landlock + seccomp)", as far as this plan has them.
 std::string isolation_of(const Plan& plan);
 
-// "version 0.1.0, linux (namespaces + landlock + seccomp); nobody bypasses it"
-std::string banner(const Plan& plan, const Casting* casting);
+// "version 0.1.0, linux (namespaces + landlock + seccomp); no user bypasses it"
+std::string banner(const Plan& plan, const request::ActingAs* acting_as);
 
 }  // namespace coop::cli

@@ -1,4 +1,5 @@
-// The account files, read by hand: a static program must not call getpwnam, which loads libraries.
+// Parses the account files directly: a static program must not call getpwnam, which loads
+// libraries.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,11 @@ struct IdRange {
   bool operator==(const IdRange&) const = default;
 };
 
-// The ranges that /etc/subuid or /etc/subgid gives to this user, by name or by number.
-// A range that is empty or leaves 32 bits is skipped, as newuidmap would refuse it.
+// The ranges of this user in /etc/subuid or /etc/subgid, by name or by number. Empty ranges and
+// those beyond 32 bits are skipped, as newuidmap would refuse them.
 std::vector<IdRange> parse_subid(std::string_view text, std::string_view user, std::uint32_t uid);
 
-// How many ids of the world outside are visible here: the sum over /proc/self/uid_map.
+// How many outer ids are mapped here: the sum over /proc/self/uid_map.
 std::uint64_t parse_mapped_ids(std::string_view text);
 
 }  // namespace coop::host

@@ -11,7 +11,7 @@
 
 #include "base/path.h"
 #include "host/accounts.h"
-#include "host/kernel_features.h"
+#include "host/machine/kernel_features.h"
 #include "sys/fd.h"
 
 namespace coop::host {
@@ -80,7 +80,7 @@ Result<void> read_surroundings(HostFacts& facts) {
   facts.now = utc_now();
   read_user(facts);
 
-  // The specification says that a relative $XDG_STATE_HOME is to be ignored.
+  // The XDG specification says to ignore a relative $XDG_STATE_HOME.
   const std::string_view state = variable(facts, "XDG_STATE_HOME");
   facts.state_directory = state.starts_with('/') ? join(normalize(state), "coop")
                                                  : join(facts.home, ".local/state/coop");

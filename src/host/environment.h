@@ -1,4 +1,4 @@
-// Who runs us, from where and with which variables: cheap, read at every start.
+// User, directories and environment of the caller: cheap, read at every start.
 #pragma once
 
 #include <map>

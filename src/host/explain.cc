@@ -12,10 +12,10 @@
 #include "base/path.h"
 #include "host/accounts.h"
 #include "host/environment.h"
-#include "host/nesting.h"
+#include "host/machine/nesting.h"
+#include "host/machine/trial.h"
 #include "host/probe.h"
 #include "host/text.h"
-#include "host/trial.h"
 #include "sys/fd.h"
 
 namespace coop::host {
@@ -28,8 +28,8 @@ std::string first_line(const Path& path) {
 
 std::optional<std::uint64_t> sysctl(const Path& path) { return to_number(first_line(path)); }
 
-// A chroot into the root of a mount cannot be told from a container by an ordinary user; this
-// finds the usual one, into a plain directory.
+// An ordinary user cannot distinguish a chroot into the root of a mount from a container; this
+// detects the usual case, a plain directory.
 bool root_is_changed() {
   struct statx root{};
   constexpr std::uint64_t kMountRoot = STATX_ATTR_MOUNT_ROOT;
@@ -92,7 +92,7 @@ Feature unknown_refusal(const UserNamespaceClues& clues, int errno_value) {
                      : "allow user namespaces in the outer " + clues.nested_in);
 }
 
-// Whoever refuses says EPERM: go by what is known to refuse, the most certain first.
+// Every refusal is EPERM: check the known causes, the most certain first.
 Feature judge_denial(const UserNamespaceClues& clues, int errno_value) {
   const bool confined = !clues.apparmor_label.empty() && clues.apparmor_label != "unconfined";
   if (clues.clone_allowed == 0 && clues.uid != 0)

@@ -1,4 +1,4 @@
-// Why user namespaces are refused: the clues, and the judgement over them.
+// Explains why user namespaces are refused, from collected clues.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct UserNamespaceClues {
   std::optional<std::uint64_t>
       apparmor_restricts{};      // …apparmor_restrict_unprivileged_userns (Ubuntu)
   std::string apparmor_label{};  // "unconfined", "docker-default (enforce)"; empty: no AppArmor
-  bool seccomp_filter = false;   // we run under somebody's filter
+  bool seccomp_filter = false;   // a seccomp filter is active
   bool changed_root = false;     // "/" is not the root of a mount: a chroot
   bool uid_mapped = true;        // our uid exists in the user namespace we are in
   bool supported = true;         // /proc/self/ns/user exists
@@ -27,7 +27,7 @@ struct UserNamespaceClues {
 
 UserNamespaceClues gather_user_namespace_clues();
 
-// Never available; reason and fix by what the clues and the errno say together.
+// Never available; reason and fix are chosen by the clues and the errno.
 Feature judge_user_namespaces(const UserNamespaceClues& clues, int errno_value);
 
 }  // namespace coop::host

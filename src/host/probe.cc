@@ -3,15 +3,15 @@
 #include <unistd.h>
 
 #include "host/environment.h"
-#include "host/kernel_features.h"
-#include "host/namespaces.h"
-#include "host/nesting.h"
-#include "host/tools.h"
+#include "host/machine/kernel_features.h"
+#include "host/machine/namespaces.h"
+#include "host/machine/nesting.h"
+#include "host/machine/tools.h"
 
 namespace coop::host {
 namespace {
 
-// A start does not ask what it is about to try anyway.
+// A start does not test what it is about to do anyway.
 void assume_the_rest(HostFacts& facts) {
   assume_namespaces(facts);
   facts.seccomp = {.available = true};

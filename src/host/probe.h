@@ -1,4 +1,4 @@
-// Finds out what this machine offers.
+// Probes what this machine offers.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace coop::host {
 
 // quick: cheap reads only, for every start (well under a millisecond); namespaces are assumed to
-// work, and clone3 says so when they do not. full: everything, by really trying.
+// work, and clone3 reports if they do not. full: everything, by testing it.
 enum class Depth { quick, full };
 
 Result<HostFacts> probe(Depth depth);
@@ -19,23 +19,23 @@ Result<HostFacts> probe(Depth depth);
 // Adds what is at each of `paths` (absolute, normalised) to `facts.paths`.
 void inspect(HostFacts& facts, std::span<const Path> paths);
 
-// Adds where a group of our own could be made to `facts.cgroup`. Only looks.
+// Adds where a control group could be created to `facts.cgroup`. Creates nothing.
 void inspect_cgroups(HostFacts& facts);
 
 // Adds the mount table to `facts.mounts`.
 Result<void> inspect_mounts(HostFacts& facts);
 
-// Adds where servers of the host listen to `facts.sockets`: sockets with a name in the file system,
-// as far as they lie in one of the trees in `shown` (canonical).
+// Adds listening sockets of the host to `facts.sockets`: those with a path in one of the trees in
+// `shown` (canonical).
 void inspect_sockets(HostFacts& facts, std::span<const Path> shown);
 
 // Why user namespaces cannot be made here, after a clone3 or unshare failed with `errno_value`.
 Feature explain_user_namespaces(int errno_value);
 
-// Parsers of kernel text, fuzzed. Bad lines are skipped: the kernel wrote them, we only look.
+// Parsers of kernel text, fuzzed. Malformed lines are skipped.
 std::vector<MountFact> parse_mountinfo(std::string_view text);
 
-// The bound names in /proc/net/unix, each once, as they stand there.
+// The bound names in /proc/net/unix, unique, as written there.
 std::vector<Path> parse_unix_sockets(std::string_view text);
 
 // The isolation a default sandbox gets here: "linux (namespaces + landlock + seccomp)".

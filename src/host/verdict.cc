@@ -20,7 +20,7 @@ std::vector<std::string> missing_for_sandbox(const HostFacts& facts) {
     const auto found = facts.namespaces.find(name);
     missing.push_back(with_reason(std::string(name) + " namespaces",
                                   found == facts.namespaces.end() ? "" : found->second.reason));
-    // The others follow from this one and would only bury it.
+    // The others depend on this one; listing them would hide the cause.
     if (std::string_view(name) == "user") break;
   }
   const bool could_mount = facts.namespace_available("user") &&

@@ -8,7 +8,7 @@
 
 namespace coop::host {
 
-// What the default sandbox cannot do without and does not find here; empty when it can run.
+// What the default sandbox requires and this machine lacks; empty when it can run.
 std::vector<std::string> missing_for_sandbox(const HostFacts& facts);
 
 // What works less well here than it could, one line each.

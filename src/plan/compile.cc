@@ -6,10 +6,10 @@
 #include "base/path.h"
 #include "plan/environment.h"
 #include "plan/landlock/rights.h"
-#include "plan/layout.h"
 #include "plan/limits/limits.h"
-#include "plan/network.h"
+#include "plan/network/network.h"
 #include "plan/seccomp/profile.h"
+#include "plan/view/layout.h"
 #include "policy/builtin.h"
 #include "policy/variables.h"
 
@@ -17,7 +17,7 @@ namespace coop::plan {
 
 namespace {
 
-void add(Plan& plan, Action action, std::string origin, std::string why) {
+void add(Plan& plan, Action action, Origin origin, std::string why) {
   plan.steps.push_back(Step{std::move(action), std::move(origin), std::move(why)});
 }
 
@@ -29,14 +29,14 @@ Result<void> check_environment(const Policy& policy) {
   return {};
 }
 
-// Taken literally, a pattern would name a file that is not there, and restrict nothing.
+// Taken literally, a pattern would name a missing file, and restrict nothing.
 Result<void> check_patterns(const Policy& policy) {
   for (const PathRule& rule : policy.rules)
     if (rule.pattern)
-      return std::unexpected(Error{.kind = Error::Kind::internal,
-                                   .operation = rule.origin,
-                                   .subject = "the pattern \"" + printable(rule.path) +
-                                              "\" was not matched before planning"});
+      return std::unexpected(Error{
+          .kind = Error::Kind::internal,
+          .subject = "the pattern \"" + printable(rule.path) + "\" was not matched before planning",
+          .origin = rule.origin});
   return {};
 }
 
@@ -67,14 +67,16 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (policy.time_offset) plan.namespaces.emplace_back("time");
   const bool root = policy.identity == Identity::root;
   add(plan, MapIds{host.uid, host.gid, root ? 0 : host.uid, root ? 0 : host.gid},
-      root ? "--as-root" : "--as-self", "one id of the host is known inside; it gains nothing");
+      Origin::of_flag(root ? "--as-root" : "--as-self"),
+      "one id of the host is known inside; it gains nothing");
   if (policy.time_offset)
-    add(plan, OffsetClocks{*policy.time_offset}, "--time-offset", "asked for");
+    add(plan, OffsetClocks{*policy.time_offset}, Origin::of_flag("--time-offset"), "asked for");
   if (policy.network != NetworkMode::host)
-    add(plan, RaiseLoopback{}, "--network " + std::string(to_text(policy.network)),
+    add(plan, RaiseLoopback{}, Origin::of_flag("--network", to_text(policy.network)),
         "programs may talk to themselves");
   add_network(plan, policy, host);
-  add(plan, SetHostname{hostname_of(policy)}, policy.hostname.empty() ? "built-in" : "--hostname",
+  add(plan, SetHostname{hostname_of(policy)},
+      policy.hostname.empty() ? Origin::of_coop() : Origin::of_flag("--hostname"),
       "shows where one is");
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
@@ -83,7 +85,8 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
         std::string(host.landlock_abi >= 6 ? "" : ", and its abstract sockets"));
 }
 
-// The .git file of a submodule is relative to itself, and the workspace is elsewhere in this view.
+// The .git file of a submodule has a relative path, and the workspace is at another path in this
+// view.
 void note_submodule(Plan& plan, const Policy& policy, const HostFacts& host) {
   const bool submodule = std::ranges::any_of(host.workspace.outside_git, [](const Path& git) {
     return git.find("/modules/") != Path::npos;
@@ -109,13 +112,14 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   add_pins(entries);
   std::vector<Step> steps = TRY(lay_out(entries, policy.view, host));
   for (Step& step : steps) plan.steps.push_back(std::move(step));
-  add(plan, EnterRoot{}, "namespaces", "the host's tree is detached and cannot be reached again");
+  add(plan, EnterRoot{}, Origin::of_coop(Part::namespaces),
+      "the host's tree is detached and cannot be reached again");
   return {};
 }
 
 Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (host.landlock_abi >= landlock::kOldestUsefulAbi) {
-    add(plan, landlock::rules_for(host.landlock_abi, plan.steps), "built-in",
+    add(plan, landlock::rules_for(host.landlock_abi, plan.steps), Origin::of_coop(),
         "a second wall: the same file rules again, by another mechanism");
     return {};
   }
@@ -134,17 +138,21 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
   LimitPlan limits = TRY(plan_limits(policy, host, plan.notes));
   plan.group = std::move(limits.group);
   for (Step& step : limits.steps) plan.steps.push_back(std::move(step));
-  add(plan, DropCapabilities{}, "built-in",
+  add(plan, DropCapabilities{}, Origin::of_coop(),
       "bounding, ambient and all other sets; securebits locked");
-  add(plan, NoNewPrivileges{}, "built-in", "setuid programs and file capabilities give nothing");
-  add(plan, Verify{Verify::What::sealed_root}, "built-in", "looks whether / refuses a new entry");
+  add(plan, NoNewPrivileges{}, Origin::of_coop(),
+      "setuid programs and file capabilities give nothing");
+  add(plan, Verify{Verify::What::sealed_root}, Origin::of_coop(),
+      "looks whether / refuses a new entry");
   TRY(add_landlock(plan, policy, host));
   add(plan, InstallSeccomp{policy.debugging == Debugging::allowed ? "default" : "no-debug"},
-      policy.debugging == Debugging::allowed ? "--debug" : "--no-debug",
+      Origin::of_flag(policy.debugging == Debugging::allowed ? "--debug" : "--no-debug"),
       "an allow-list of system calls");
-  add(plan, Verify{Verify::What::no_capabilities}, "built-in", "looks whether every set is empty");
-  add(plan, Verify{Verify::What::no_new_privs}, "built-in", "looks whether the bit is set");
-  add(plan, Verify{Verify::What::seccomp_filter}, "built-in", "looks whether a filter is in force");
+  add(plan, Verify{Verify::What::no_capabilities}, Origin::of_coop(),
+      "looks whether every set is empty");
+  add(plan, Verify{Verify::What::no_new_privs}, Origin::of_coop(), "looks whether the bit is set");
+  add(plan, Verify{Verify::What::seccomp_filter}, Origin::of_coop(),
+      "looks whether a filter is in force");
   return {};
 }
 

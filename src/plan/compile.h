@@ -1,4 +1,5 @@
-// Policy + HostFacts → Plan. Asks nobody: the same two inputs give the same plan everywhere.
+// Policy + HostFacts → Plan. Makes no system call: the same two inputs give the same plan
+// everywhere.
 #pragma once
 
 #include <vector>
@@ -12,19 +13,18 @@ Result<Plan> compile(const Policy& policy, const HostFacts& host);
 
 std::string hostname_of(const Policy& policy);
 
-// The start of what compile() makes: namespaces, ids, loopback and hostname. It needs no look at
-// the file system, so the child can be at work on it while the rest is planned.
+// The first steps of compile(): namespaces, ids, loopback and hostname. They need no file system
+// facts, so the child can execute them while the rest is planned.
 Result<Plan> begin(const Policy& policy, const HostFacts& host);
 
-// Every path whose fact compile() will look at. Fill HostFacts::paths with them first.
+// Every path whose fact compile() needs. Fill HostFacts::paths with them first.
 std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host);
 
-// And then with these: other names of hidden paths, which show only once the first look has told
-// where those really are.
+// And then with these: other names of hidden paths, which are known only after the first facts.
 std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host);
 
-// The writable trees of the host in which guards hold: the workspace first, then what --rw grants
-// beside it. Caches are left out: no program of the host obeys what is in them.
+// The writable trees of the host in which guards apply: the workspace first, then --rw trees.
+// Caches are excluded: no host program obeys files in them.
 std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host);
 
 }  // namespace coop::plan

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "plan/layout.h"
+#include "plan/view/layout.h"
 
 namespace coop::plan {
 
 namespace {
 
-// Everything else stays outside: the caller's environment is full of keys.
+// Everything else is dropped: the caller's environment often contains keys.
 constexpr std::array<std::string_view, 20> kPassed{"GIT_AUTHOR_NAME",
                                                    "GIT_AUTHOR_EMAIL",
                                                    "GIT_COMMITTER_NAME",

@@ -1,5 +1,5 @@
 // What will be done, in order. Pure data: printed by `coop plan`, compared with ==, kept as golden
-// files. Every step knows why it is there and which rule asked for it.
+// files. Every step has its reason and the rule it comes from.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace coop {
 
-// Flags a mount carries. nosuid and nodev are on wherever nothing is said.
+// Flags of a mount. nosuid and nodev are the default.
 struct MountFlags {
   Access access = Access::read_only;
   bool exec = true;
@@ -23,7 +23,7 @@ struct MountFlags {
   bool operator==(const MountFlags&) const = default;
 };
 
-// --- Steps, in the words of the plan ---------------------------------------------------------
+// --- Steps of a plan -------------------------------------------------------------------------
 
 struct MapIds {  // one id of the host becomes one id inside
   std::uint32_t host_uid = 0, host_gid = 0, inside_uid = 0, inside_gid = 0;
@@ -36,43 +36,43 @@ struct OffsetClocks {
 struct RaiseLoopback {
   bool operator==(const RaiseLoopback&) const = default;
 };
-// --- The network of the sandbox. Addresses and networks are texts, as inet_ntop() writes them.
+// --- The network of the sandbox. Addresses are texts, as inet_ntop() writes them.
 
-// These addresses are the sandbox's, and whatever has no other route leads back into it: nothing can leave.
-struct OwnAddresses {
+// Assigns these addresses to the sandbox, with a local default route: no packet can leave.
+struct AssignAddresses {
   std::vector<std::string> own;
   bool everything = false;  // all other addresses too
-  bool operator==(const OwnAddresses&) const = default;
+  bool operator==(const AssignAddresses&) const = default;
 };
-struct DatagramRule {  // to `network` and `port`: led to a listener of ours
-  std::string network;
-  std::uint16_t port = 0;
+struct DatagramRule {  // to a network and a port: led to a listener of ours
+  Destination destination;
   std::uint16_t listener = 0;
   bool operator==(const DatagramRule&) const = default;
 };
-// Connections and questions for names, wherever they go, are led to our listeners at `own`.
+// TCP connections and DNS queries to any address are redirected to our listeners at `own`.
 struct RedirectTraffic {
   std::vector<std::string> own;
   std::uint16_t connections = 0;
   std::vector<DatagramRule> datagrams{};
   bool operator==(const RedirectTraffic&) const = default;
 };
-// Private, local and metadata addresses, and all networks that this machine is in, are refused, but for what is listed.
+// Refuses private, local and metadata addresses, and all networks of this machine, except those
+// listed.
 struct RefuseNeighbours {
-  std::vector<std::string> networks;  // this machine's
-  std::vector<HostRule> allowed;      // addresses and networks only
-  std::vector<HostRule> denied;
+  std::vector<Prefix> networks;  // this machine's
+  std::vector<DestinationRule> allowed;
+  std::vector<DestinationRule> denied;
   bool ipv6 = true;
   bool operator==(const RefuseNeighbours&) const = default;
 };
 struct Listener {
   enum class Purpose : std::uint8_t {
-    names,         // DNS datagrams
+    names,         // DNS over UDP
     name_streams,  // DNS over TCP
-    connections,   // whatever was redirected
+    connections,   // redirected connections
     proxy,         // HTTP and SOCKS5
-    host_port,     // leads to `target` of the host's localhost
-    datagrams,     // leads to `target` of the address asked for
+    host_port,     // forwards to `target` of the host's localhost
+    datagrams,     // forwards to `target` of the requested address
   };
   Purpose purpose = Purpose::connections;
   std::string address;
@@ -80,13 +80,13 @@ struct Listener {
   std::uint16_t target = 0;
   bool operator==(const Listener&) const = default;
 };
-struct Listen {  // a socket that is opened inside and passed to the supervisor
+struct Listen {  // a socket opened inside and passed to the supervisor
   Listener listener;
   bool operator==(const Listen&) const = default;
 };
 enum class NetworkProvider : std::uint8_t { none, pasta, slirp4netns, veth };
-// The supervisor has what it needs. This waits until it serves that, and somebody has connected the network where that is
-// another's part.
+// Waits until the supervisor serves the listeners, and until the network is connected if another
+// program does that.
 struct JoinNetwork {
   NetworkProvider provider = NetworkProvider::none;
   bool operator==(const JoinNetwork&) const = default;
@@ -121,7 +121,7 @@ struct MakeFile {  // a small file with fixed contents, or an empty mount point
   std::uint32_t mode = 0444;
   bool operator==(const MakeFile&) const = default;
 };
-struct CoverFile {  // an existing file of the host's view, with other contents here
+struct CoverFile {  // an existing file of the host's view, with other contents inside
   Path target;
   std::string contents{};
   bool operator==(const CoverFile&) const = default;
@@ -132,14 +132,14 @@ struct MakeSymlink {
   bool operator==(const MakeSymlink&) const = default;
 };
 struct BindMount {
-  Path source;  // canonical on the host: a symlink met on the way is an error, not a detour
+  Path source;  // canonical on the host: a symlink on it is an error
   Path target;
   MountFlags flags{};
   PathKind kind = PathKind::directory;  // of what is mounted
   bool operator==(const BindMount&) const = default;
 };
-// Changes what can be done at a path of the new root, by mounting it onto itself. Also pins it:
-// a mount point can be neither renamed nor removed.
+// Changes the access to a path of the new root, by bind-mounting it onto itself. Also pins it: a
+// mount point can be neither renamed nor removed.
 struct Remount {
   Path target;
   MountFlags flags{};
@@ -153,14 +153,14 @@ struct TmpfsMount {
   MountFlags flags{.access = Access::read_write};
   bool operator==(const TmpfsMount&) const = default;
 };
-// Nothing is reachable below: an empty directory or an unreadable empty file takes its place.
+// Replaces the path by an empty directory or an unreadable empty file.
 struct HideMount {
   Path target;
   PathKind kind = PathKind::directory;
-  Missing if_missing = Missing::fail;  // when it has gone since we looked
+  Missing if_missing = Missing::fail;  // when it has disappeared since
   bool operator==(const HideMount&) const = default;
 };
-struct OverlayMount {  // writes go to a private tmpfs and vanish with the sandbox
+struct OverlayMount {  // writes go to a private tmpfs and are discarded with the sandbox
   Path lower;          // canonical on the host
   Path target;
   std::uint64_t size = 0;
@@ -173,11 +173,11 @@ struct ProcFilesystem {
 struct DevptsMount {
   bool operator==(const DevptsMount&) const = default;
 };
-struct Seal {  // this mount alone becomes read-only, now that every mount point in it exists
+struct Seal {  // makes this mount read-only, after all mount points in it exist
   Path target;
   bool operator==(const Seal&) const = default;
 };
-struct EnterRoot {  // pivot_root; the host's tree is detached and gone
+struct EnterRoot {  // pivot_root; the host's tree is detached
   bool operator==(const EnterRoot&) const = default;
 };
 struct ChangeDirectory {
@@ -212,7 +212,7 @@ struct InstallSeccomp {
   std::string profile;  // a name in plan/seccomp/profile.h
   bool operator==(const InstallSeccomp&) const = default;
 };
-// Looks whether the protections really hold, from inside, after they were put up.
+// Checks from inside that the protections are in force.
 struct Verify {
   enum class What : std::uint8_t { no_capabilities, no_new_privs, sealed_root, seccomp_filter };
   What what = What::no_capabilities;
@@ -220,7 +220,7 @@ struct Verify {
 };
 
 using Action =
-    std::variant<MapIds, OffsetClocks, RaiseLoopback, OwnAddresses, RedirectTraffic,
+    std::variant<MapIds, OffsetClocks, RaiseLoopback, AssignAddresses, RedirectTraffic,
                  RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname, RootTmpfs,
                  RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink, BindMount, Remount,
                  TmpfsMount, HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot,
@@ -229,7 +229,7 @@ using Action =
 
 struct Step {
   Action action;
-  std::string origin{};  // which flag or built-in list asked for it
+  Origin origin{};  // which flag, rule or built-in list asked for it
   std::string why{};
   bool operator==(const Step&) const = default;
 };
@@ -250,31 +250,31 @@ struct GroupPlan {
   bool operator==(const GroupPlan&) const = default;
 };
 
-// What must be looked at when the run is over, because it could not be refused beforehand.
+// What must be checked after the run, because it could not be prevented.
 struct GuardPlan {
-  std::vector<Path> roots{};         // writable trees of the host to look through, canonical
+  std::vector<Path> roots{};         // writable trees of the host to walk, canonical
   std::vector<std::string> names{};  // guard names in force, see policies/guards.txt
-  std::vector<Path> mounted{};       // guarded host paths that were read-only all along
+  std::vector<Path> mounted{};       // guarded host paths that were read-only all the time
   bool operator==(const GuardPlan&) const = default;
 };
 
 // What the supervisor does for the sandbox's network while it runs.
 struct NetworkPlan {
   NetworkMode mode = NetworkMode::none;
-  std::vector<HostRule> allow{};
-  std::vector<HostRule> deny{};
-  std::vector<HostRule> allow_udp{};
+  std::vector<DestinationRule> allow{};
+  std::vector<DestinationRule> deny{};
+  std::vector<DestinationRule> allow_udp{};
   std::vector<PublishedPort> publish{};
   std::vector<Listener> listeners{};  // in the order in which they are passed
   NetworkProvider provider = NetworkProvider::none;
-  Path program{};                         // pasta or slirp4netns
-  std::string link{};                     // veth: its name on the host,
-  std::vector<std::string> neighbours{};  // networks that this machine is in
-  std::string subnet{};                   // and the host's address on it
+  Path program{};                    // pasta or slirp4netns
+  std::string link{};                // veth: its name on the host,
+  std::string subnet{};              // and the host's address on it
+  std::vector<Prefix> neighbours{};  // networks of this machine
   bool ipv6 = true;
 
-  // Whether anything is to be done at all.
-  bool attended() const {
+  // Whether the supervisor has anything to do.
+  bool needs_service() const {
     return !listeners.empty() || !publish.empty() || provider != NetworkProvider::none;
   }
   bool operator==(const NetworkPlan&) const = default;
@@ -292,7 +292,7 @@ struct Plan {
   Path directory{};  // working directory of the command
   Path workspace{};  // where the workspace is inside
   Limits limits{};
-  std::vector<std::string> notes{};  // what is weaker than asked, and why
+  std::vector<std::string> notes{};  // what is weaker than requested, and why
   bool operator==(const Plan&) const = default;
 };
 

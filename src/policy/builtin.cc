@@ -41,7 +41,12 @@ constexpr Relocated kRelocated[] = {{"~/.config/", "XDG_CONFIG_HOME"},
                                     {"~/.local/share/", "XDG_DATA_HOME"},
                                     {"~/.local/state/", "XDG_STATE_HOME"}};
 
-// Every place a name from the list may have, each once.
+// These cannot be granted: the planner refuses them, see check_special() in plan/view/rules.cc.
+bool is_own(std::string_view secret) {
+  return secret == "~/.local/state/coop" || secret == "~/.config/coop";
+}
+
+// Every path that an entry of the list may refer to, without duplicates.
 std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
                          const std::map<std::string, std::string>& environment) {
   if (!name.starts_with('~')) return {Path(name)};
@@ -67,11 +72,12 @@ std::vector<PathRule> secret_rules(std::span<const Path> homes,
     for (const Path& path : places_of(secret.name, homes, environment)) {
       if (std::ranges::any_of(homes, [&](const Path& home) { return is_within(home, path); }))
         continue;
-      rules.push_back(PathRule{.kind = RuleKind::hide,
-                               .path = path,
-                               .if_missing = Missing::skip,
-                               .origin = "built-in secrets",
-                               .reason = std::string(secret.reason)});
+      rules.push_back(
+          PathRule{.kind = RuleKind::hide,
+                   .path = path,
+                   .if_missing = Missing::skip,
+                   .origin = Origin::of_coop(is_own(secret.name) ? Part::own_files : Part::secrets),
+                   .reason = std::string(secret.reason)});
     }
   }
   return rules;
@@ -90,7 +96,7 @@ Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& hom
     rules.push_back(PathRule{.kind = RuleKind::read_write,
                              .path = join(base, cache.below),
                              .if_missing = Missing::skip,
-                             .origin = "--cache " + std::string(name),
+                             .origin = Origin::of_flag("--cache", name, Part::cache),
                              .reason = std::string(cache.reason)});
   }
   if (rules.empty())

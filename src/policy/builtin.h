@@ -1,5 +1,4 @@
-// The lists coop ships, from policies/*.txt: what is guarded, what is hidden, what is a cache,
-// what is behind a socket.
+// The lists coop ships, from policies/*.txt: guards, secrets, caches and control sockets.
 #pragma once
 
 #include <map>
@@ -32,13 +31,13 @@ std::span<const NamedReason> secrets();
 std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();
 
-// "~/x" and "~" with the home directory put in; anything else unchanged.
+// "~/x" and "~" with the home directory expanded; anything else unchanged.
 Path expand_home(std::string_view path, std::string_view home);
 
-// The secrets list as rules: optional, hidden. "~" is each of `homes` ($HOME may name another than the
-// account's own, where the keys are all the same), and ~/.config, ~/.local/share and ~/.local/state are
-// where the XDG variables say as well. Entries that contain a home directory itself are left out:
-// hiding a home hides the tools in it.
+// The secrets list as optional hide rules. "~" is each of `homes`: $HOME may differ from the
+// account's home directory, which has the keys. ~/.config, ~/.local/share and ~/.local/state are
+// also looked for where the XDG variables point. Entries that contain a home directory itself are
+// left out: hiding a home hides the tools in it.
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
                                    const std::map<std::string, std::string>& environment = {});
 inline std::vector<PathRule> secret_rules(const Path& home) { return secret_rules({&home, 1}); }
@@ -47,11 +46,11 @@ inline std::vector<PathRule> secret_rules(const Path& home) { return secret_rule
 Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& home,
                                           const std::map<std::string, std::string>& environment);
 
-// The guard names in force: all but those `allowed`. An unknown allowed name is an error.
+// The guard names in force: all except those `allowed`. An unknown allowed name is an error.
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed);
 
-// What somebody who can connect to this socket can do to the machine; nothing for other sockets. By the
-// path as it is written: whoever knows the path that it really leads to asks about that one too.
+// What a client of this socket can do to the machine; nothing for other sockets. Judges the path as
+// written: callers that know the canonical path ask about that one too.
 std::optional<std::string> control_socket_reason(std::string_view path);
 
 }  // namespace coop::policy

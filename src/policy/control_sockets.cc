@@ -34,7 +34,7 @@ bool matches(std::string_view path, std::string_view pattern) {
 }  // namespace
 
 std::optional<std::string> control_socket_reason(std::string_view path) {
-  // "~" and a relative path keep their last names, by which most of the list goes.
+  // "~" and relative paths keep their last components, which most entries of the list match.
   Path normal = normalize(path);
   if (is_within(normal, "/var/run")) normal.erase(0, std::string_view("/var").size());
   for (const NamedReason& socket : control_sockets())

@@ -7,8 +7,8 @@ namespace coop {
 Need Policy::need(Mechanism mechanism) const {
   const auto found = needs.find(mechanism);
   if (found != needs.end()) return found->second;
-  // Landlock repeats what the mounts already enforce, and cgroups may be out of an ordinary
-  // user's reach: both degrade visibly. A missing /proc breaks programs, so it is an error.
+  // Landlock repeats what the mounts enforce, and cgroups may be unavailable to an ordinary user:
+  // both degrade with a note. A missing /proc breaks programs, so it is an error.
   return mechanism == Mechanism::proc ? Need::required : Need::best_effort;
 }
 

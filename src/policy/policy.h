@@ -1,4 +1,4 @@
-// The words a policy is written and printed in. The types are public: coop/policy.h.
+// The text forms of policy words. The types are public: coop/policy.h.
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@ namespace coop::policy {
 namespace {
 
 struct Variable {
-  std::string_view name;  // a trailing '*' stands for any ending
+  std::string_view name;  // a trailing '*' matches any ending
   std::string_view reason;
 };
 

@@ -1,4 +1,5 @@
-// Variables that make programs load code: not set or passed on unless the policy names them unsafe.
+// Environment variables that make programs load code: refused unless the policy names them as
+// unsafe.
 #pragma once
 
 #include <span>
@@ -9,7 +10,7 @@
 
 namespace coop::policy {
 
-// An error with the reason when `name` is one of them and not in `allowed`.
+// An error with the reason if `name` is one of them and not in `allowed`.
 Result<void> check_variable(std::string_view name, std::string_view origin,
                             std::span<const std::string> allowed);
 

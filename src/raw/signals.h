@@ -1,18 +1,19 @@
-// Signals of a process that was cloned from one with habits of its own.
+// Resets the signal dispositions of a cloned process.
 #pragma once
 
 #include "raw/syscall.h"
 
 namespace coop::raw {
 
-// What the parent ignores or handles, a new program should not: a server that ignores SIGPIPE is no reason for others to.
+// A new program must not inherit the parent's handlers and ignored signals, such as a server's
+// ignored SIGPIPE.
 inline void reset_signals() noexcept {
   struct {
     void* handler;
     unsigned long flags;
     void* restorer;
     std::uint64_t mask;
-  } const defaults{};  // as the kernel has struct sigaction
+  } const defaults{};  // the kernel's struct sigaction
   for (int number = 1; number <= 64; ++number)
     call(SYS_rt_sigaction, number, &defaults, nullptr, sizeof(std::uint64_t));
 }

@@ -1,5 +1,5 @@
-// System calls without libc: no errno, no locks, no allocation. Safe in a process that was cloned
-// from one thread of many. Results are the kernel's: a negative errno on failure.
+// System calls without libc: no errno, no locks, no allocation. Safe in a child cloned from a
+// multi-threaded process. Results are the kernel's: a negative errno on failure.
 #pragma once
 
 #include <sys/syscall.h>
@@ -23,9 +23,10 @@ inline long call6(long number, long a, long b, long c, long d, long e, long f) n
   return result;
 }
 
-// A child that shares our memory and runs `enter(argument)` on a stack of its own; `enter` must not
-// return. `stack` is its upper end, a multiple of 16.
-inline long clone_onto(void* stack, long flags, void (*enter)(void*), void* argument) noexcept {
+// Clones a child that shares our memory and runs `enter(argument)` on its own stack; `enter` must
+// not return. `stack` is the upper end, a multiple of 16.
+inline long clone_onto(void* stack, long flags, void (*enter)(const void*) noexcept,
+                       const void* argument) noexcept {
   long result;
   register long r10 __asm__("r10") = 0;
   register long r8 __asm__("r8") = 0;
@@ -63,7 +64,8 @@ inline long call6(long number, long a, long b, long c, long d, long e, long f) n
   return x0;
 }
 
-inline long clone_onto(void* stack, long flags, void (*enter)(void*), void* argument) noexcept {
+inline long clone_onto(void* stack, long flags, void (*enter)(const void*) noexcept,
+                       const void* argument) noexcept {
   register long x8 __asm__("x8") = SYS_clone;
   register long x0 __asm__("x0") = flags;
   register auto x1 __asm__("x1") = stack;

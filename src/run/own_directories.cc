@@ -15,7 +15,12 @@ namespace coop::run {
 
 namespace {
 
-// As the kernel will name it once it is there: what exists of it resolved, the rest as written.
+bool is_there(const Path& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+// The canonical path it will have: the existing part resolved, the rest as written.
 Path resolved(const Path& path) {
   std::array<char, PATH_MAX> buffer;
   if (path == "/" || ::realpath(path.c_str(), buffer.data()) != nullptr)
@@ -46,20 +51,37 @@ std::vector<Path> writable_trees(const Policy& policy) {
 
 }  // namespace
 
-Result<void> make_own_directories(const Policy& policy, const HostFacts& host) {
+MissingDirectories missing_own_directories(const Policy& policy, const HostFacts& host) {
   const std::vector<Path> trees = writable_trees(policy);
+  MissingDirectories missing;
   for (const Path& wanted : own_directories(host)) {
-    struct stat status{};
-    if (::stat(wanted.c_str(), &status) == 0) continue;
+    if (is_there(wanted)) continue;
     const Path path = resolved(wanted);
     if (std::ranges::none_of(trees, [&](const Path& tree) { return is_within(path, tree); }))
       continue;
-    for (const Path& part : ancestors_below(join(path, "x"), "/"))
-      if (::mkdir(part.c_str(), 0700) < 0 && errno != EEXIST)
-        return with_context("making coop's own directory, so that it can be hidden",
-                            Result<void>(system_error("mkdir", part)));
+    for (Path part = wanted; part != "/" && !is_there(part); part = parent_of(part))
+      missing.emplace(part, resolved(part));
   }
+  return missing;
+}
+
+// In the order of the map a directory comes before what lies in it.
+Result<void> make_directories(const MissingDirectories& missing) {
+  for (const auto& [written, path] : missing)
+    if (::mkdir(path.c_str(), 0700) < 0 && errno != EEXIST)
+      return with_context("making coop's own directory, so that it can be hidden",
+                          Result<void>(system_error("mkdir", path)));
   return {};
+}
+
+void assume_directories(HostFacts& host, std::span<const Path> paths,
+                        const MissingDirectories& missing) {
+  if (missing.empty()) return;
+  for (const Path& path : paths)
+    if (const auto found = missing.find(path); found != missing.end())
+      host.paths.insert_or_assign(path, PathFact{.kind = PathKind::directory,
+                                                 .target_kind = PathKind::directory,
+                                                 .canonical = found->second});
 }
 
 }  // namespace coop::run

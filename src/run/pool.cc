@@ -1,4 +1,4 @@
-// Prepared sandboxes: every step but exec is done, the workload waits on a socket.
+// Prepared sandboxes: every step except exec is done, the workload waits on a socket.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "coop/sandbox.h"
-#include "run/capture.h"
+#include "run/output/capture.h"
 #include "run/sandbox_state.h"
 #include "sys/message.h"
 
@@ -44,14 +44,14 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
 }  // namespace run
 
 struct Pool::State {
-  std::shared_ptr<run::Janitor> janitor{};  // kept from one sandbox to the next
+  std::shared_ptr<run::Janitor> janitor{};  // shared by consecutive sandboxes
   Policy policy{};
   std::size_t size = 0;
   std::mutex mutex{};
   std::condition_variable changed{};
   std::deque<std::unique_ptr<Sandbox::State>> ready{};
-  std::chrono::steady_clock::time_point refill_at{};  // not sooner, unless none is left
-  std::vector<Sandbox> retired{};  // done; what is left of them is collected in the background
+  std::chrono::steady_clock::time_point refill_at{};  // not earlier, unless none is left
+  std::vector<Sandbox> retired{};                     // finished; released in the background
   std::atomic<bool> stopping = false;
   std::thread refiller{};
   pid_t owner = ::getpid();
@@ -72,8 +72,8 @@ struct Pool::State {
                    "make a pool of your own after fork()");
   }
 
-  // Prepared anew each time: what the last command changed in the workspace (a new repository, a
-  // new hook) must be guarded for the next one.
+  // Prepared anew each time: changes by the last command (a new repository, a new hook) must be
+  // guarded for the next one.
   Result<std::unique_ptr<Sandbox::State>> make() const {
     return run::start(policy, nullptr, {.prepared = true});
   }
@@ -103,7 +103,7 @@ struct Pool::State {
         ready.push_back(std::move(*made));
         continue;
       }
-      // Whoever needs one meanwhile makes it, and hears why that fails.
+      // A caller that needs one meanwhile makes it itself, and gets the error.
       changed.wait_for(lock, std::chrono::milliseconds(200), [&] { return stopping.load(); });
     }
   }
@@ -121,16 +121,16 @@ struct Pool::State {
     changed.notify_one();
   }
 
-  // A prepared sandbox may have waited for hours. What patterns match by now is looked up again: a file
-  // that somebody has put there since is to be hidden too.
+  // A prepared sandbox may have waited for hours. Match the patterns again: a file created since
+  // must be hidden too.
   bool is_current(const Sandbox::State& prepared) const {
     if (std::ranges::none_of(policy.rules, &PathRule::pattern)) return true;
     const Result<run::Draft> now = run::begin_prepare(policy);
     return now && now->policy.rules == prepared.prepared.policy.rules;
   }
 
-  // Does not call for a new one: making it would take the command's time. Whoever took it does so
-  // when the command is over or has lasted.
+  // Does not trigger a refill: that would compete with the command. The caller does so when the
+  // command has ended or has run for a while.
   Result<std::unique_ptr<Sandbox::State>> take() {
     std::unique_ptr<Sandbox::State> state;
     {
@@ -150,8 +150,8 @@ Pool::Pool(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Pool::Pool(Pool&&) noexcept = default;
 Pool& Pool::operator=(Pool&&) noexcept = default;
 Pool::~Pool() {
-  // In a forked child the thread is not there, a lock may be held by nobody, and the sandboxes are the
-  // parent's: all of it stays as it is.
+  // In a forked child the thread does not exist, a lock may be held for ever, and the sandboxes
+  // belong to the parent: leave everything as it is.
   if (state_ && state_->owner != ::getpid()) static_cast<void>(state_.release());
 }
 
@@ -165,7 +165,7 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
   state->janitor = TRY(run::Janitor::of_this_process());
   state->policy = policy;
   state->size = size;
-  // The first is made here, so that a policy that cannot work is refused at once.
+  // The first is made here, so that an impossible policy is refused at once.
   auto first = TRY(state->make());
   state->ready.push_back(std::move(first));
   state->refiller = std::thread([raw = state.get()] { raw->refill(); });
@@ -189,16 +189,17 @@ Result<ExecOutput> Pool::exec(const Command& command,
   TRY(state_->check_owner());
   TRY(run::check_command(command, state_->policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
+  const std::unique_ptr<EventLoop> loop = TRY(EventLoop::make());
   auto state = TRY(state_->take());
-  Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
+  Sandbox sandbox(std::move(state));  // kills it on every return
   sandbox.state_->later = {std::chrono::steady_clock::now() + run::kGrace, [this] {
                              state_->call_for_more({});
                              return Result<void>{};
                            }};
   const Result<void> handed = run::hand_over(*sandbox.state_, command, pipes.stdio());
-  Result<ExecOutput> output = handed
-                                  ? run::capture(*sandbox.state_, std::move(pipes), timeout, hooks)
-                                  : Result<ExecOutput>(std::unexpected(handed.error()));
+  Result<ExecOutput> output =
+      handed ? run::capture(*loop, *sandbox.state_, std::move(pipes), timeout, hooks)
+             : Result<ExecOutput>(std::unexpected(handed.error()));
   state_->retire(std::move(sandbox));
   state_->call_for_more({});
   return output;

@@ -8,14 +8,14 @@
 #include <array>
 
 #include "base/path.h"
-#include "host/glob.h"
-#include "host/interfaces.h"
+#include "guards/workspace.h"
+#include "host/files/glob.h"
+#include "host/machine/interfaces.h"
+#include "host/machine/tools.h"
 #include "host/probe.h"
-#include "host/tools.h"
-#include "host/workspace.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
-#include "run/own_directories.h"
+#include "request/sources.h"
 
 namespace coop::run {
 
@@ -27,8 +27,8 @@ Result<Path> canonical(const Path& path) {
   return Path(buffer.data());
 }
 
-// Absolute, and without "..": what follows a symlink is not what the text says, so the kernel is asked
-// about everything up to the last one. What is not there keeps its text.
+// Absolute, and without "..": after a symlink ".." is not textual, so the kernel resolves
+// everything up to the last one. A missing path keeps its text.
 Path without_dots(const Path& written, const Path& base) {
   const Path whole = written.starts_with('/') ? written : join(base, written);
   const std::size_t last = (whole + "/").rfind("/../");
@@ -37,13 +37,13 @@ Path without_dots(const Path& written, const Path& base) {
   return front ? normalize((whole + "/").substr(last + 4), *front) : normalize(whole);
 }
 
-// One rule for each path that matches now. What matched and has gone since, or is a symlink to nothing,
-// needs no rule.
+// One rule for each path that matches now. Matches that have disappeared since, and dangling
+// symlinks, need no rule.
 Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
   if (!rule.path.starts_with('/'))
     return invalid(rule.origin, "the pattern \"" + printable(rule.path) + "\" is not absolute",
                    "write it from / on");
-  // What ".." leads to is the kernel's to say, and it says nothing about a pattern.
+  // Only the kernel can resolve "..", and it does not resolve patterns.
   if ((rule.path + "/").contains("/../"))
     return invalid(rule.origin, "the pattern \"" + printable(rule.path) + "\" has \"..\" in it",
                    "write the directory it means");
@@ -62,34 +62,40 @@ Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
   return {};
 }
 
-// The user's rules come after the built-in ones, so that for the same path they win.
+// The user's rules come after the built-in ones, so that they win for the same path.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.session.empty()) policy.session = new_session();
   policy.workspace =
       normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
   policy.workspace = TRY(with_context("opening the workspace", canonical(policy.workspace)));
+  const auto absolute = [&](Path& path) {
+    path = without_dots(policy::expand_home(path, host.home), host.working_directory);
+  };
+  for (PathRule& rule : policy.rules)
+    if (!rule.pattern) absolute(rule.path);
+  for (SocketRule& socket : policy.sockets) absolute(socket.path);
+  // Check against the organisation's file here, which every start passes: a policy that a program
+  // made, or changed after load_policy(), is bounded like one from the command line.
+  policy = TRY(request::within_ceiling(std::move(policy), host));
   const std::array homes{host.home, host.account_home};
   std::vector<PathRule> rules = policy::secret_rules(homes, host.environment);
   rules.push_back(PathRule{.kind = RuleKind::hide,
                            .path = host.state_directory,
                            .if_missing = Missing::skip,
-                           .origin = "built-in secrets",
+                           .origin = Origin::of_coop(Part::own_files),
                            .reason = "coop's own state"});
   for (PathRule& rule : policy.rules) {
     if (rule.pattern) {
       TRY(add_matches(rules, rule));
       continue;
     }
-    rule.path = without_dots(policy::expand_home(rule.path, host.home), host.working_directory);
     rules.push_back(std::move(rule));
   }
   policy.rules = std::move(rules);
-  for (SocketRule& socket : policy.sockets)
-    socket.path = without_dots(policy::expand_home(socket.path, host.home), host.working_directory);
-  return make_own_directories(policy, host);
+  return {};
 }
 
-// The trees of the host that will be shown, as far as servers may listen in them: not /usr.
+// The trees of the host that will be visible and may contain listening sockets: not /usr.
 std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   if (policy.view == View::host) return {"/"};
   std::vector<Path> trees{policy.workspace};
@@ -99,21 +105,21 @@ std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   return trees;
 }
 
-// Looks through every tree that will be writable: the workspace, and what --rw grants beside it.
+// Walks every tree that will be writable: the workspace, and --rw trees.
 Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
-  const host::GitUser user = host::git_user(host);
+  const guards::GitUser user = guards::git_user(host);
   const std::vector<Path> trees = plan::guarded_trees(policy, host);
   std::vector<WorkspaceFacts> looks;
   for (const Path& root : trees) {
     WorkspaceFacts look = TRY(with_context("looking through " + printable(root),
-                                           host::inspect_workspace(root, names, trees, user)));
+                                           guards::inspect_workspace(root, names, trees, user)));
     looks.push_back(std::move(look));
   }
   return looks;
 }
 
-// One look for the planner.
+// One set of facts for the planner.
 WorkspaceFacts merged(const std::vector<WorkspaceFacts>& looks) {
   WorkspaceFacts all;
   for (const WorkspaceFacts& look : looks) {
@@ -126,7 +132,12 @@ WorkspaceFacts merged(const std::vector<WorkspaceFacts>& looks) {
   return all;
 }
 
-// The quick probe takes a fresh /proc for granted. Whoever can do without wants to know.
+void look_at(Draft& draft, const std::vector<Path>& paths) {
+  host::inspect(draft.host, paths);
+  assume_directories(draft.host, paths, draft.missing);
+}
+
+// The quick probe assumes that a fresh /proc can be mounted. A policy that can do without one needs the real answer.
 Result<void> look_at_proc(const Policy& policy, HostFacts& host) {
   if (policy.need(Mechanism::proc) == Need::required) return {};
   const HostFacts tried = TRY(host::probe(host::Depth::full));
@@ -140,7 +151,7 @@ Result<void> look_at_proc(const Policy& policy, HostFacts& host) {
 std::string new_session() {
   constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
   std::array<unsigned char, 8> random{};
-  // A failure leaves zeros: a session called "aaaaaaaa" collides only with its like.
+  // A failure leaves zeros, and the session is called "aaaaaaaa".
   [[maybe_unused]] const ssize_t got = ::getrandom(random.data(), random.size(), 0);
   std::string session;
   for (const unsigned char byte : random) session += kLetters[byte % kLetters.size()];
@@ -153,7 +164,8 @@ Result<Draft> begin_prepare(Policy policy) {
   if (policy.network == NetworkMode::full) host::find_network_tools(host);
   if (policy.network == NetworkMode::full || policy.network == NetworkMode::veth)
     TRY(with_context("finding this machine's networks", host::inspect_networks(host)));
-  return Draft{std::move(policy), std::move(host)};
+  MissingDirectories missing = missing_own_directories(policy, host);
+  return Draft{std::move(policy), std::move(host), std::move(missing)};
 }
 
 bool wants_group(const Draft& draft) {
@@ -171,8 +183,8 @@ Result<Prepared> finish_prepare(Draft draft) {
   const Policy& policy = draft.policy;
   HostFacts& host = draft.host;
   TRY(host::inspect_mounts(host));
-  host::inspect(host, plan::wanted_paths(policy, host));
-  host::inspect(host, plan::wanted_aliases(policy, host));
+  look_at(draft, plan::wanted_paths(policy, host));
+  look_at(draft, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
   TRY(look_at_proc(policy, host));
   if (wants_group(draft)) host::inspect_cgroups(host);
@@ -182,8 +194,8 @@ Result<Prepared> finish_prepare(Draft draft) {
 
   Prepared prepared;
   prepared.plan = TRY(plan::compile(policy, host));
-  // The workspace and each granted tree have a look of their own; a repository outside was seen
-  // together with the workspace.
+  // The workspace and each granted tree were walked separately; an outside repository was walked
+  // with the workspace.
   for (std::size_t index = 0; index < prepared.plan.guards.roots.size(); ++index)
     prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
   prepared.quarantine = join(join(host.state_directory, "quarantine"), policy.session);

@@ -1,4 +1,4 @@
-// From a policy to everything a start needs: the facts are gathered, the plan is made.
+// From a policy to everything a start needs: gathers the facts, makes the plan.
 #pragma once
 
 #include <vector>
@@ -7,31 +7,33 @@
 #include "coop/policy.h"
 #include "host/facts.h"
 #include "plan/plan.h"
+#include "run/own_directories.h"
 
 namespace coop::run {
 
 struct Prepared {
-  Policy policy{};  // as completed: with the built-in rules, and patterns as what they matched
+  Policy policy{};  // completed: with built-in rules, and patterns replaced by their matches
   Plan plan{};
   std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
-  Path quarantine{};                     // where guarded files of this session go
+  Path quarantine{};                     // where guarded files of this session are moved
 };
 
-// What is known before the file system is looked at.
+// What is known before the file system is read.
 struct Draft {
   Policy policy{};
   HostFacts host{};
+  // The plan takes them as existing. start() creates them first; nothing else does.
+  MissingDirectories missing{};
 };
 
 // Completes the policy (session, workspace, absolute paths, the built-in secrets) and matches patterns.
 Result<Draft> begin_prepare(Policy policy);
-// Whether the limits ask for a control group, which must exist before the child does.
+// Whether the limits need a control group, which must exist before the child.
 bool wants_group(const Draft& draft);
-// Looks at this machine and compiles.
+// Gathers facts and compiles the plan.
 Result<Prepared> finish_prepare(Draft draft);
 
-// Both. Completes the policy (session, workspace, absolute paths, the built-in secrets), looks at this
-// machine and compiles.
+// Both. Changes nothing on the host.
 Result<Prepared> prepare(Policy policy);
 
 // Eight random letters and digits.

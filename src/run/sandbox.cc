@@ -1,13 +1,12 @@
 // The public interface: coop/sandbox.h.
 #include "coop/sandbox.h"
 
-#include <poll.h>
 #include <signal.h>
 
 #include <cerrno>
 
 #include "host/probe.h"
-#include "run/capture.h"
+#include "run/output/capture.h"
 #include "run/sandbox_state.h"
 #include "sys/message.h"
 
@@ -46,9 +45,9 @@ Sandbox& Sandbox::operator=(Sandbox&& other) noexcept {
 
 Sandbox::~Sandbox() {
   if (!state_) return;
-  // In a forked child all of it is the parent's: its group, its janitor's word, its process.
+  // In a forked child the group, the janitor's charge and the process belong to the parent.
   if (state_->owner != ::getpid()) static_cast<void>(state_.release());
-  else run::part_with(*state_);
+  else run::destroy(*state_);
 }
 
 const std::string& Sandbox::session() const { return state_->prepared.plan.session; }
@@ -72,21 +71,10 @@ Result<void> Sandbox::kill() {
 Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeout) {
   TRY(run::check_owner(*state_));
   if (state_->concluded) return invalid("wait", "this sandbox has been waited for already");
+  const std::unique_ptr<EventLoop> loop = TRY(EventLoop::make());
   const run::Deadline deadline =
       run::deadline_after(timeout ? timeout : state_->prepared.plan.limits.timeout);
-  run::Ending ending = run::Ending::by_itself;
-  pollfd watched[2] = {{state_->launched.pidfd.get(), POLLIN, 0},
-                       {state_->launched.control.get(), POLLIN, 0}};
-  while ((watched[0].revents & POLLIN) == 0) {
-    const int count = TRY(run::await(*state_, watched, deadline));
-    if (count == 0) {
-      ending = run::Ending::timed_out;
-      run::kill_all(*state_);
-      break;
-    }
-    // At its end the socket stays readable; stop looking, init is about to be gone.
-    if (watched[1].revents != 0 && !run::read_report(*state_)) watched[1].fd = -1;
-  }
+  const run::Ending ending = TRY(run::supervise(*loop, *state_, {.deadline = deadline}));
   return run::finish(*state_, ending);
 }
 
@@ -104,11 +92,12 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(run::start(policy, &command,
                               {.stdio = pipes.stdio(),
-                               .attended = true,
+                               .defer_janitor = true,
                                .timeout = timeout ? timeout : policy.limits.timeout}));
   Sandbox::State& running = *state;
-  const Sandbox sandbox(std::move(state));  // kills it, whichever way we leave
-  return run::capture(running, std::move(pipes), timeout, hooks);
+  const Sandbox sandbox(std::move(state));  // kills it on every return
+  const std::unique_ptr<EventLoop> loop = TRY(EventLoop::make());
+  return run::capture(*loop, running, std::move(pipes), timeout, hooks);
 }
 
 Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,

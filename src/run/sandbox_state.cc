@@ -10,11 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/path.h"
+#include "guards/quarantine.h"
 #include "plan/compile.h"
 #include "policy/variables.h"
-#include "run/quarantine.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -36,7 +37,8 @@ void set_signal(ExecOutput& output, int signal) {
   output.signal = signal;
   output.exit_code = 128 + signal;
   if (signal == SIGSYS)
-    output.denials.push_back(Denial{"a system call of a foreign architecture or calling convention",
+    output.denials.push_back(Denial{Denial::Reason::system_call,
+                                    "a system call of a foreign architecture or calling convention",
                                     "seccomp: i386 and x32 system calls are killed",
                                     "use a native program; there is no grant for this"});
 }
@@ -59,8 +61,8 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
     set_signal(output, SIGKILL);  // init itself was killed, from outside
   }
   if (state.group.out_of_memory_kills() == 0 || ending != Ending::by_itself) return;
-  output.denials.push_back(
-      Denial{"memory beyond the limit", "--memory", "--memory with a larger size"});
+  output.denials.push_back(Denial{Denial::Reason::memory_limit, "memory beyond the limit",
+                                  "--memory", "--memory with a larger size"});
   if (output.exit_code != 0) output.outcome = Outcome::out_of_memory;
   else output.notes.emplace_back("processes were killed for memory beyond the limit (--memory)");
 }
@@ -78,12 +80,12 @@ void set_usage(ExecOutput& output, const Sandbox::State& state) {
 void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
-  QuarantineReport report = quarantine(guards, state.prepared.before, state.prepared.quarantine);
-  for (const Quarantined& moved : report.moved) {
-    const std::string name = moved.rule.starts_with("guard ") ? moved.rule.substr(6) : moved.rule;
-    output.denials.push_back(
-        Denial{"creating " + moved.path, moved.rule, "--allow-guarded " + name});
-  }
+  guards::QuarantineReport report =
+      guards::quarantine({guards.roots, guards.names, guards.mounted}, state.prepared.before,
+                         state.prepared.quarantine);
+  for (const Quarantined& moved : report.moved)
+    output.denials.push_back(Denial{Denial::Reason::guard, "creating " + moved.path,
+                                    "guard " + moved.guard, "--allow-guarded " + moved.guard});
   output.quarantined = std::move(report.moved);
   for (std::string& note : report.notes) output.notes.push_back(std::move(note));
 }
@@ -114,18 +116,6 @@ Result<void> check_owner(const Sandbox::State& state) {
                  "start sandboxes of your own after fork()");
 }
 
-Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout) {
-  if (!timeout) return std::nullopt;
-  return std::chrono::steady_clock::now() + *timeout;
-}
-
-int remaining(const Deadline& deadline) {
-  if (!deadline) return -1;
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
-  return left.count() <= 0 ? 0 : static_cast<int>(std::min<std::int64_t>(left.count(), 1 << 30));
-}
-
 namespace {
 
 Result<void> call_janitor(Sandbox::State& state) {
@@ -134,7 +124,7 @@ Result<void> call_janitor(Sandbox::State& state) {
   return {};
 }
 
-// After the clone: the child must not inherit what is raised for us.
+// After the clone: the child must not inherit the raised limit.
 void raise_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -144,7 +134,7 @@ void raise_descriptors() {
 
 Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
                             const LaunchOptions& options) {
-  if (early.network.attended()) {
+  if (early.network.needs_service()) {
     state.network = TRY(Network::make(early.network));
     state.network->set_hook(options.network);
   }
@@ -155,8 +145,8 @@ Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
   return launch;
 }
 
-// With a group the janitor comes first: there must be no moment in which a group exists and nobody
-// would remove it. And the group comes before the child, which is cloned into it.
+// With a group the janitor comes first: at no moment may a group exist that would never be removed.
+// And the group comes before the child, which is cloned into it.
 Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& early,
                             const Command* command, const LaunchOptions& options) {
   state.prepared = TRY(finish_prepare(std::move(draft)));
@@ -168,7 +158,7 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   return state.charge.watch(state.launched.pidfd.get());
 }
 
-// Without one the child makes its namespaces while we plan, and the janitor hears of it while the
+// Without a group the child makes its namespaces while we plan, and the janitor is told while the
 // child builds its view, or later.
 Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early,
                            const Command* command, const LaunchOptions& options) {
@@ -176,8 +166,8 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
   state.launched = TRY(std::move(launch).complete(plan, command));
-  if (options.attended) {
-    // Whoever kills the supervisor before that finds new guarded files where they were put.
+  if (options.defer_janitor) {
+    // If the supervisor is killed before that, new guarded files stay where they are.
     state.later = {std::chrono::steady_clock::now() + kGrace, [&] { return call_janitor(state); }};
     return {};
   }
@@ -196,6 +186,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   auto state = std::make_unique<Sandbox::State>();
   state->started = std::chrono::steady_clock::now();
   Draft draft = TRY(begin_prepare(policy));
+  TRY(make_directories(std::exchange(draft.missing, {})));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, options));
   else TRY(start_at_once(*state, std::move(draft), early, command, options));
@@ -211,7 +202,8 @@ bool read_report(Sandbox::State& state) {
   switch (report.event) {
     case child::Event::failed: state.failed = report; break;
     case child::Event::terminal: state.terminal = std::move(received.descriptor); break;
-    case child::Event::ready: break;
+    case child::Event::ready:
+    case child::Event::root: break;
     case child::Event::stopped:
       if (state.on_stop) state.on_stop(report.status);
       break;
@@ -225,30 +217,6 @@ bool read_report(Sandbox::State& state) {
 }
 
 void kill_all(Sandbox::State& state) { kill_at_once(state.launched.pidfd.get()); }
-
-Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadline& deadline) {
-  std::vector<pollfd> all;  // with what the network has to tell
-  for (;;) {
-    // Asked before poll(): a command that always has something to read must put off neither.
-    const auto now = std::chrono::steady_clock::now();
-    if (deadline && *deadline <= now) return 0;
-    Deadline& due = state.later.due;
-    if (due && *due <= now) {
-      due.reset();
-      TRY(state.later.act());
-    }
-    const bool due_first = due && (!deadline || *due < *deadline);
-    all.assign(watched.begin(), watched.end());
-    all.push_back({state.network ? state.network->news() : -1, POLLIN, 0});
-    int count = ::poll(all.data(), all.size(), remaining(due_first ? due : deadline));
-    if (count < 0 && errno != EINTR) return system_error("poll");
-    std::copy_n(all.begin(), watched.size(), watched.begin());
-    const bool news = count > 0 && all.back().revents != 0;
-    if (news) state.network->tell();
-    if (news && --count == 0) continue;
-    if (count != 0 || !due_first) return count;
-  }
-}
 
 bool is_alone(const Sandbox::State& state) { return state.ended && state.ended->alone == 1; }
 
@@ -268,7 +236,7 @@ Error directory_error(const Sandbox::State& state) {
                        state.prepared.plan.workspace};
 }
 
-// A step that waited for the supervisor's side knows less than that side.
+// If a step waited for the supervisor's side, that side has the cause.
 Error failure(const Sandbox::State& state) {
   std::optional<Error> network = state.network ? state.network->problem() : std::nullopt;
   if (!network) return setup_error(state.prepared.plan, *state.failed);
@@ -283,11 +251,11 @@ void reap(Sandbox::State& state) {
 
 }  // namespace
 
-Result<ExecOutput> conclude(Sandbox::State& state, Ending ending) {
-  // When the command was the last to run inside, nothing can change the workspace any more: what
-  // is left of init's end (its mounts go) may take its time while we look.
+Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
+  // If the command was the last process inside, nothing can change the workspace any more: init's
+  // exit (which unmounts) can proceed while we walk.
   if (ending == Ending::timed_out || !is_alone(state)) reap(state);
-  // What init said last may still be unread.
+  // init's last report may still be unread.
   for (pollfd watched{state.launched.control.get(), POLLIN, 0};
        ::poll(&watched, 1, 0) > 0 && read_report(state);) {
   }
@@ -323,15 +291,15 @@ void release(Sandbox::State& state) {
   state.released = true;
 }
 
-void part_with(Sandbox::State& state) {
+void destroy(Sandbox::State& state) {
   if (state.concluded) return release(state);
   kill_all(state);
-  // Nobody is left to hear of an error; the quarantine and the group are taken care of all the same.
+  // The error has no receiver; quarantine and group are handled nevertheless.
   [[maybe_unused]] const Result<ExecOutput> ignored = finish(state, Ending::by_itself);
 }
 
 Result<ExecOutput> finish(Sandbox::State& state, Ending ending) {
-  Result<ExecOutput> output = conclude(state, ending);
+  Result<ExecOutput> output = collect_result(state, ending);
   release(state);
   return output;
 }

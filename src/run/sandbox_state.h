@@ -1,26 +1,25 @@
 // A started sandbox from the supervisor's side.
 #pragma once
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "coop/sandbox.h"
-#include "run/group.h"
-#include "run/janitor.h"
-#include "run/launch.h"
-#include "run/network.h"
+#include "run/cleanup/janitor.h"
+#include "run/network/network.h"
 #include "run/prepare.h"
+#include "run/start/group.h"
+#include "run/start/launch.h"
+#include "run/supervise.h"
 
 namespace coop::run {
 
-// What can wait until a command has shown that it lasts: most are over before, and what starts
-// beside them takes their time.
+// Work that is deferred until a command has run this long: most exit earlier, and such work would
+// compete with them.
 inline constexpr std::chrono::milliseconds kGrace{10};
 
 struct Later {
@@ -37,32 +36,26 @@ struct Sandbox::State {
   run::Group group{};
   run::Charge charge{};
   run::Launched launched{};
-  std::unique_ptr<run::Network> network{};  // null where there is nothing to do for it
+  std::unique_ptr<run::Network> network{};  // null if the network needs no service
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
-  bool timed_out = false;                 // init ended the run, while we were stopped perhaps
-  Path directory{};                       // where the command was to start
+  bool timed_out = false;                 // init ended the run, possibly while we were stopped
+  Path directory{};                       // the command's working directory
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};
-  pid_t owner = ::getpid();  // a child that the program forks has a copy of all this
+  pid_t owner = ::getpid();  // a forked child of the program has a copy of all this
   bool concluded = false;    // the outcome is known
-  bool reaped = false;       // init is dead and collected
-  bool released = false;     // nothing of it is left
+  bool reaped = false;       // init is dead and reaped
+  bool released = false;     // everything is removed
 };
 
 }  // namespace coop
 
 namespace coop::run {
 
-using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-
-Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout);
-// Milliseconds for poll: -1 without a deadline.
-int remaining(const Deadline& deadline);
-
-// Refuses a command that could not be run as it was meant.
+// Refuses a command that could not be executed as given.
 Result<void> check_command(const Command& command, const Policy& policy);
 
 // An error in a child that the program forked: sandboxes are not inherited.
@@ -72,30 +65,23 @@ Result<void> check_owner(const Sandbox::State& state);
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
 
-// poll() while the sandbox runs: how many are ready, 0 when the time is up. Does what could wait, once
-// that is due. A signal interrupts it as it does poll().
-Result<int> await(Sandbox::State& state, std::span<pollfd> watched, const Deadline& deadline);
-
-// True once the command has ended and was the last to run inside.
+// True once the command has exited and was the last process inside.
 bool is_alone(const Sandbox::State& state);
 
-// Reads one report. False when the socket is at its end.
+// Reads one report. False at EOF.
 bool read_report(Sandbox::State& state);
 
 // Kills init, and with it everything inside.
 void kill_all(Sandbox::State& state);
 
-enum class Ending { by_itself, timed_out };
+// Once no process inside can run: quarantines, and returns the outcome. init may still be exiting.
+Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending);
 
-// Once nothing inside can run any more: quarantines, and tells the outcome. What is left of init may
-// still be on its way out.
-Result<ExecOutput> conclude(Sandbox::State& state, Ending ending);
-
-// Waits for the very end of init, removes the group and relieves the janitor.
+// Waits for init to exit, removes the group and cancels the janitor's charge.
 void release(Sandbox::State& state);
 
-// Releases a concluded sandbox and kills any other: nothing of it is left.
-void part_with(Sandbox::State& state);
+// Releases a sandbox whose result was collected, and kills any other.
+void destroy(Sandbox::State& state);
 
 // Concludes and releases.
 Result<ExecOutput> finish(Sandbox::State& state, Ending ending);

@@ -1,4 +1,4 @@
-// Owners of descriptors, and the few file operations everything else is made of.
+// Owners of file descriptors, and the basic file operations.
 #pragma once
 
 #include <string>
@@ -37,8 +37,8 @@ Result<UniqueFd> open_file(const Path& path, int flags, unsigned mode = 0);
 Result<UniqueFd> open_at(int directory, const std::string& name, int flags, unsigned mode = 0);
 // Follows no symlink anywhere below `directory` and cannot leave it.
 Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags);
-// Resolves `name` as if `root` were "/": no symlink or ".." below leads out of it, and none of the
-// kernel's magic links (/proc/self/root) is followed.
+// Resolves `name` as if `root` were "/": no symlink or ".." below leads out of it, and no magic
+// link (/proc/self/root) is followed.
 Result<UniqueFd> open_in_root(int root, const std::string& name, int flags);
 
 Result<std::string> read_all(int fd, std::string_view name);

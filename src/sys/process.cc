@@ -11,7 +11,7 @@
 namespace coop {
 
 void collect(int pidfd) {
-  constexpr auto kByDescriptor = static_cast<idtype_t>(3);  // P_PIDFD, which glibc may not know
+  constexpr auto kByDescriptor = static_cast<idtype_t>(3);  // P_PIDFD, missing in older glibc
   siginfo_t information{};
   while (::waitid(kByDescriptor, static_cast<id_t>(pidfd), &information, WEXITED | __WALL) < 0 &&
          errno == EINTR) {

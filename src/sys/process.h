@@ -1,12 +1,12 @@
-// Processes by their descriptors: a number may belong to someone else by the time it is used.
+// Waiting for processes by pidfd: a pid may have been reused by the time it is used.
 #pragma once
 
 namespace coop {
 
-// Waits for the end of a child of ours and collects it.
+// Waits for a child to exit and reaps it.
 void collect(int pidfd);
 
-// Waits for the end of any process.
+// Waits for any process to exit.
 void wait_for_end(int pidfd);
 
 bool has_ended(int pidfd);

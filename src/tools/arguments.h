@@ -1,4 +1,4 @@
-// Arguments of a call against the tool's schema.
+// Checks the arguments of a call against the tool's schema.
 #pragma once
 
 #include "tools/tool.h"

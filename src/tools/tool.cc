@@ -1,6 +1,6 @@
 #include "tools/tool.h"
 
-#include "base/json_depth.h"
+#include "report/words/grant.h"
 
 namespace coop::tools {
 
@@ -20,11 +20,6 @@ void add_denial(ToolOutput& output, std::string_view what, std::string_view rule
 
 }  // namespace
 
-Json parse_json(std::string_view text) {
-  if (nests_deeper(text)) return Json(Json::value_t::discarded);
-  return Json::parse(text, nullptr, false);
-}
-
 ToolOutput refusal(std::string_view text, std::string_view rule, std::string_view grant) {
   std::string whole(text);
   if (!rule.empty()) whole += " (rule: " + std::string(rule) + ")";
@@ -36,16 +31,14 @@ ToolOutput refusal(std::string_view text, std::string_view rule, std::string_vie
 }
 
 ToolOutput refusal(const Error& error) {
-  const bool refused = error.kind == Error::Kind::invalid;
-  // Hints that are flags are grants, the owner's to give; others say what the caller can do.
-  const bool grant = error.hint.starts_with("--");
+  const bool refused = error.kind == Error::Kind::invalid || error.kind == Error::Kind::refused;
+  const std::string grant = error.grant ? report::to_text(*error.grant) : std::string();
   std::string text = to_text(error);
-  if (grant) text += "\nto allow it: " + error.hint;
-  if (!grant && !error.hint.empty()) text += "\n" + error.hint;
+  if (!grant.empty()) text += "\nto allow it: " + grant;
+  if (!error.hint.empty()) text += "\n" + error.hint;
   ToolOutput output = failure(refused ? "refused" : "failed", std::move(text));
   output.structured["reason"] = to_text(error);
-  if (!error.rule.empty())
-    add_denial(output, to_text(error), error.rule, grant ? error.hint : std::string());
+  if (!error.rule.empty()) add_denial(output, to_text(error), error.rule, grant);
   return output;
 }
 

@@ -5,14 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/result.h"
 
 namespace coop::tools {
-
-using Json = nlohmann::ordered_json;
-
-// Text of others: a value that is_discarded() when it is not JSON, or nested more deeply than we walk.
-Json parse_json(std::string_view text);
 
 // What a call gave. Something that was refused or went wrong is an answer too: the caller is a
 // model, and reads it.

@@ -1,4 +1,4 @@
-/* libcoop.so from C: one command, one session, and mistakes. */
+/* libcoop.so from C: one command, one toolbox, and mistakes. */
 #include <coop/coop.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void expect(int status, int wanted, char *answer, const char *part) {
 
 int main(void) {
   char *answer = NULL;
-  coop_session *session = NULL;
+  coop_tools *tools = NULL;
   int status;
 
   if (coop_abi_version() != COOP_ABI_VERSION || coop_version()[0] == '\0') return 1;
@@ -36,25 +36,25 @@ int main(void) {
   status = coop_exec(NULL, -1, &answer);
   expect(status, COOP_FAILED, answer, "error");
 
-  status = coop_session_open("{\"on_leak\": \"block\"}", &session, &answer);
+  status = coop_tools_open("{\"on_leak\": \"block\"}", &tools, &answer);
   expect(status, COOP_OK, answer, "\"trust\":\"full\"");
-  status = coop_session_tools(session, &answer);
+  status = coop_tools_list(tools, &answer);
   expect(status, COOP_OK, answer, "search_files");
-  status = coop_session_call(session, "write_file", "{\"path\": \"a\", \"content\": \"hello\"}", -1, &answer);
+  status = coop_tools_call(tools, "write_file", "{\"path\": \"a\", \"content\": \"hello\"}", -1, &answer);
   expect(status, COOP_OK, answer, "\"failed\":false");
-  status = coop_session_call(session, "bash", "{\"command\": \"cat a\"}", -1, &answer);
+  status = coop_tools_call(tools, "bash", "{\"command\": \"cat a\"}", -1, &answer);
   expect(status, COOP_OK, answer, "\"text\":\"hello\"");
-  status = coop_session_call(session, "read_file", "{\"path\": \"/etc/shadow\"}", -1, &answer);
-  expect(status, COOP_OK, answer, "\"rule\":\"view\"");
-  status = coop_session_call(session, "no_such_tool", "{}", -1, &answer);
+  status = coop_tools_call(tools, "read_file", "{\"path\": \"/etc/shadow\"}", -1, &answer);
+  expect(status, COOP_OK, answer, "\"rule\":\"built-in secrets\"");
+  status = coop_tools_call(tools, "no_such_tool", "{}", -1, &answer);
   expect(status, COOP_OK, answer, "no tool");
-  status = coop_session_call(NULL, "bash", "{}", -1, &answer);
+  status = coop_tools_call(NULL, "bash", "{}", -1, &answer);
   expect(status, COOP_FAILED, answer, "NULL");
-  coop_session_close(session);
-  coop_session_close(NULL);
+  coop_tools_close(tools);
+  coop_tools_close(NULL);
 
-  status = coop_session_open("{\"workspace\": \"/no/such/place\"}", &session, &answer);
+  status = coop_tools_open("{\"workspace\": \"/no/such/place\"}", &tools, &answer);
   expect(status, COOP_FAILED, answer, "/no/such/place");
-  if (session != NULL) ++failures;
+  if (tools != NULL) ++failures;
   return failures == 0 ? 0 : 1;
 }

@@ -93,7 +93,6 @@ export async function refusesAttacks({ call }, { around, directory }) {
     ["write_file", { path: ".git/hooks/pre-commit", content: "#!/bin/sh\n" }],
     ["write_file", { path: "SOUL.md", content: "another one\n" }],
     ["edit_file", { path: "../outside.txt", old: "not", new: "all" }],
-    ["list_files", { path: ".." }],
     ["send_file", { path: "/etc/passwd" }],
     ["fetch_url", { url: "http://169.254.169.254/latest/meta-data/" }],
   ];
@@ -103,6 +102,10 @@ export async function refusesAttacks({ call }, { around, directory }) {
     assert.equal(refused.structuredContent.outcome, "refused", JSON.stringify(refused));
     assert.ok(refused.structuredContent.denials[0].rule, `${name} names no rule: ${JSON.stringify(refused)}`);
   }
+  // Above the workspace is the sandbox's own root, and nothing of the host's directory.
+  const above = await call("list_files", { path: ".." });
+  assert.match(above.content[0].text, /usr/);
+  assert.doesNotMatch(JSON.stringify(above), /outside\.txt/);
   const shell = await call("bash", { command: `cat ${path.join(around, "outside.txt")}; echo x > /usr/x` });
   assert.equal(shell.isError, true);
   assert.doesNotMatch(JSON.stringify(shell), /not for the agent/);

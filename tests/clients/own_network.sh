@@ -21,7 +21,7 @@ echo "hosts: files dns" >"$names/nsswitch.conf"
 for file in resolv.conf nsswitch.conf; do
   mount --bind "$names/$file" "$(readlink -f "/etc/$file")"
 done
-# A cache of names would answer for our server.
+# nscd would answer instead of our server.
 [ ! -d /var/run/nscd ] || mount -t tmpfs none /var/run/nscd
 status=0
 python3 "$here/rebinding.py" || status=$?

@@ -39,7 +39,7 @@ class Names(threading.Thread):
             "loopback.example": [LOOPBACK],
             "own.example": [OWN],
             "metadata.example": ["169.254.169.254"],
-            # The rebinding one: honest to whoever checks, and then not.
+            # DNS rebinding: the first answer is public, the next one loopback.
             "rebind.example": [PUBLIC if count == 1 else LOOPBACK],
         }.get(name, [])
 
@@ -158,7 +158,7 @@ class Rebinding(unittest.TestCase):
         self.names.asked.pop("rebind.example", None)
         Pages.hits.clear()
         answer = fetch("http://rebind.example/")
-        # One question, one answer, one connection: to the checked address.
+        # One query, one answer, one connection: to the checked address.
         self.assertIn("public page", answer["text"])
         self.assertEqual(self.names.asked["rebind.example"], 1)
         self.assertEqual(Pages.hits, [PUBLIC])

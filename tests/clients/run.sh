@@ -7,6 +7,8 @@
 #   python      sdk/python: the same
 #   command     `coop tool` and `coop mcp` as a person calls them
 #   killed      `coop mcp` under kill -9
+#   reload      `coop mcp` while coop.toml and policy files change
+#   ceiling     every way in, with an /etc/coop/policy.toml
 #   rebinding   fetch_url against a DNS server that changes its answers, in a network of its own
 #   c           include/coop/coop.h from a C program, compiled and linked as a user would
 # COOP_PROGRAM is bin/coop of a build or installation, COOP_LIBRARY its libcoop.so, and COOP_NPM the directory with
@@ -44,7 +46,7 @@ stage() {
   cp -r "$root/sdk" "$root/include" "$scratch"
   export COOP_PROGRAM=$scratch/coop/bin/coop COOP_LIBRARY=$scratch/coop/lib/libcoop.so
   case $client in
-    python | command | killed | rebinding | c) ;;
+    python | command | killed | reload | ceiling | rebinding | c) ;;
     *) ln -s "$COOP_NPM/node_modules" "$scratch/node_modules" ;;
   esac
 }
@@ -106,7 +108,8 @@ case $client in
     example_of "$scratch/sdk/python/README.md" python >"$scratch/sdk/readme.py"
     run python3 "$scratch/sdk/readme.py"
     ;;
-  command | killed) run python3 "$scratch/clients/$client.py" ;;
+  command | killed | reload) run python3 "$scratch/clients/$client.py" ;;
+  ceiling) PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python run python3 "$scratch/clients/ceiling.py" ;;
   rebinding) run unshare --user --map-root-user --net --mount "$scratch/clients/own_network.sh" ;;
   c)
     cc -std=c11 -Wall -Wextra -Werror -I "$scratch/include" -o "$scratch/clients/client" "$here/client.c" \

@@ -1,4 +1,4 @@
-// What the manual and the help promise, through the program as people call it.
+// The promises of the manual and the help, tested through the program.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -157,18 +157,57 @@ TEST(EndToEnd, CompletionOffersFlagsValuesAndCommands) {
   EXPECT_THAT(completed("coop run -- ech", 3), HasSubstr("echo\n"));
 }
 
-TEST(EndToEnd, TheManualPageRenders) {
-  const Ran page = run_coop({"man"});
-  EXPECT_EQ(page.exit_code, 0);
-  EXPECT_THAT(page.out, testing::StartsWith(".TH COOP 1 "));
-  for (const char* section :
-       {"NAME", "SYNOPSIS", "DESCRIPTION", "FLAGS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"})
-    EXPECT_THAT(page.out, HasSubstr(std::string(".SH ") + section + "\n"));
-  if (!installed("groff")) GTEST_SKIP() << "no groff";
-  const Ran rendered = run_bare({"groff", "-man", "-Tutf8", "-ww", "-Kutf8"}, {.input = page.out});
-  EXPECT_EQ(rendered.exit_code, 0);
-  EXPECT_EQ(rendered.err, "");
-  EXPECT_THAT(rendered.out, HasSubstr("run a command in a sandbox"));
+TEST(EndToEnd, TheManualPagesRenderWithoutWarnings) {
+  for (const char* name : {"coop", "coop-run", "coop-policy", "coop-mcp"}) {
+    const Ran page = run_coop({"man", name});
+    EXPECT_EQ(page.exit_code, 0);
+    EXPECT_THAT(page.out, testing::StartsWith(".TH COOP"));
+    for (const char* section : {"NAME", "DESCRIPTION", "EXAMPLES", "SEE ALSO"})
+      EXPECT_THAT(page.out, HasSubstr(std::string(".SH ") + section + "\n")) << name;
+    if (!installed("groff")) continue;
+    const Ran rendered =
+        run_bare({"groff", "-man", "-Tutf8", "-ww", "-Kutf8"}, {.input = page.out});
+    EXPECT_EQ(rendered.exit_code, 0);
+    EXPECT_EQ(rendered.err, "") << name;
+  }
+  EXPECT_EQ(run_coop({"man", "coop-nothing"}).exit_code, 125);
+}
+
+TEST(EndToEnd, ThePageOnToolsIsWhatTheirTableSays) {
+  EXPECT_EQ(run_coop({"man", "coop-mcp"}).out,
+            read_file(std::string(COOP_SOURCE_DIRECTORY) + "/docs/man/coop-mcp.1"));
+}
+
+TEST(EndToEnd, EveryCommandShowsItsHelp) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"run"},
+                                             {"plan"},
+                                             {"policy"},
+                                             {"policy", "show"},
+                                             {"policy", "check"},
+                                             {"policy", "explain"},
+                                             {"policy", "diff"},
+                                             {"policy", "export"},
+                                             {"policy", "import"},
+                                             {"policy", "approve"},
+                                             {"policy", "schema"},
+                                             {"trust"},
+                                             {"config"},
+                                             {"config", "check"},
+                                             {"tool"},
+                                             {"mcp"},
+                                             {"status"},
+                                             {"completion"},
+                                             {"man"}})
+    for (const char* word : {"--help", "-h"}) {
+      std::vector<std::string> words = command;
+      words.emplace_back(word);
+      const Ran help = run_coop(words);
+      EXPECT_EQ(help.exit_code, 0) << command.back();
+      EXPECT_EQ(help.err, "");
+      EXPECT_THAT(help.out, testing::StartsWith("usage: coop " + command.front()));
+      EXPECT_THAT(help.out, HasSubstr("examples:\n"));
+    }
 }
 
 }  // namespace

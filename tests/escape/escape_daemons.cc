@@ -1,4 +1,4 @@
-// Outliving the sandbox: a grandchild in a session of its own, deaf to signals.
+// Outliving the sandbox: a grandchild in its own session that ignores signals.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Descriptors that were open when coop was started: each is a hole in every wall.
+// Descriptors that were open when coop was started: each bypasses the mount view.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 namespace coop::tests {
 namespace {
 
-// A descriptor that programs started from here inherit, at a number of our choice.
+// A descriptor that child processes inherit, at a chosen number.
 class Inherited {
  public:
   Inherited(const std::string& path, int flags, int number) : number_(number) {
@@ -62,7 +62,7 @@ KERNEL_TEST(EscapeDescriptors, NothingButTheThreeWhenCaptured) {
 }
 
 KERNEL_TEST(EscapeDescriptors, StandardInputOpenedASecondTimeForWriting) {
-  // Given for reading only. Its link in /proc leads to the file itself, on the host's own mount.
+  // Opened read-only. Its link in /proc leads to the file itself, on the host's own mount.
   const Workspace workspace;
   const std::string path = workspace.around() / "input";
   write_file(path, "before");
@@ -85,7 +85,7 @@ KERNEL_TEST(EscapeDescriptors, StandardInputThatIsADirectory) {
       ::open(workspace.around().path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   ASSERT_GE(directory, 0);
   EXPECT_TRUE(escaped(workspace.outside({"read-at", "0", "secret"}, {.input_fd = directory})));
-  // Landlock knows no rule for it; or coop refuses such an input with 125.
+  // Landlock does not cover it; or coop refuses such an input with 125.
   const Ran attack = workspace.inside({"read-at", "0", "secret"}, {}, {.input_fd = directory});
   EXPECT_TRUE(attack.exit_code == 125 || blocked(attack, {EACCES, EBADF, ENOTDIR})) << attack.out;
   ::close(directory);

@@ -1,4 +1,4 @@
-// What the environment carries in, and what can be read out of the processes that had it.
+// What the environment contains inside, and what can be read from processes that had more.
 #include "support/harness.h"
 
 namespace coop::tests {
@@ -44,7 +44,7 @@ KERNEL_TEST(EscapeEnvironment, AddressesOfServers) {
 }
 
 KERNEL_TEST(EscapeEnvironment, ExportedShellFunctions) {
-  // bash imports such variables as functions: "ls" would be whatever the caller's shell says.
+  // bash imports such variables as functions: "ls" would be what the caller's shell defined.
   const Workspace workspace;
   const RunOptions options{.environment = {{"BASH_FUNC_greet%%", "() {  echo FUNCTION; }"}}};
   EXPECT_NE(run_bare({"bash", "-c", "greet"}, options).out.find("FUNCTION"), std::string::npos);
@@ -53,7 +53,7 @@ KERNEL_TEST(EscapeEnvironment, ExportedShellFunctions) {
 }
 
 KERNEL_TEST(EscapeEnvironment, EnvironmentOfTheFirstProcess) {
-  // PID 1 was not started by exec: its memory is the supervisor's, the caller's secrets included.
+  // PID 1 was not started by exec: its memory is a copy of the supervisor's, secrets included.
   const Workspace workspace;
   EXPECT_TRUE(sandboxed(workspace));
   const RunOptions options{.environment = {{"API_TOKEN", "MARKER-4711"}}};
@@ -72,7 +72,7 @@ KERNEL_TEST(EscapeEnvironment, MemoryOfTheFirstProcess) {
 }
 
 KERNEL_TEST(EscapeEnvironment, OwnMemoryHoldsNothingOfTheCallers) {
-  // The needle is in two pieces, so that the program's own arguments do not match.
+  // The needle is split, so that the program's own arguments do not match.
   const Workspace workspace;
   const RunOptions options{.environment = {{"API_TOKEN", "MARKER-4711"}}};
   const std::string script =

@@ -1,4 +1,4 @@
-// Hooks and settings in the places that git's own configuration names.
+// Hooks and settings at the paths that git's configuration names.
 #include <nlohmann/json.hpp>
 #include "support/harness.h"
 
@@ -12,7 +12,7 @@ void git(const std::string& directory, const Arguments& arguments) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
 }
 
-// core.hooksPath is "githooks", with a hook in it; ".gitconfig-local" is included and not there.
+// core.hooksPath is "githooks", with a hook in it; ".gitconfig-local" is included and missing.
 void make_repository(const std::string& directory) {
   make_directories(directory + "/githooks");
   git(directory, {"-c", "init.defaultBranch=main", "init", "-q"});
@@ -115,7 +115,7 @@ KERNEL_TEST(EscapeGuardsNamed, HooksDirectoryOfTheUsersSettings) {
   write_file(workspace.around() / ".gitconfig", "[core]\n\thooksPath = githooks\n");
   make_directories(workspace / "githooks");
   ASSERT_EQ(run_bare({"git", "init", "-q", workspace.path()}).exit_code, 0);
-  const RunOptions options = workspace.options();  // the home is the directory around
+  const RunOptions options = workspace.options();  // the home is the parent directory
   const Arguments attack{"sh", "-c",
                          "echo evil > githooks/pre-commit; mkdir -p new/.git new/githooks; echo "
                          "evil > new/githooks/pre-commit"};

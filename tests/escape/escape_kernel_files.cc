@@ -1,5 +1,5 @@
-// Files of the kernel and devices. As uid 0 without capabilities many of /proc's switches still
-// look like the owner's own files: the mode bits alone let them be written.
+// Kernel files and devices. For uid 0 without capabilities many files in /proc still look like its
+// own: the mode bits alone allow writing.
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 namespace coop::tests {
 namespace {
 
-// Only opened, never written: a control must not change the machine. A file this kernel does not
-// have must not be there inside either.
+// Only opened, never written: a control must not change the machine. A file that this kernel lacks
+// must be missing inside too.
 void expect_not_writable(const std::string& path) {
   const Workspace workspace;
   if (!exists(path)) {
@@ -57,7 +57,7 @@ KERNEL_TEST(EscapeKernelFiles, DevicesOfTheMachine) {
 
 KERNEL_TEST(EscapeKernelFiles, MakingADevice) {
   const Workspace workspace;
-  // An ordinary user may not outside either; root may.
+  // An ordinary user may not do this outside either; root may.
   const Ran control = workspace.outside({"device", "outside"});
   EXPECT_TRUE(is_root() ? escaped(control) : blocked(control, EPERM));
   EXPECT_TRUE(sandboxed(workspace));
@@ -68,10 +68,10 @@ KERNEL_TEST(EscapeKernelFiles, MakingADevice) {
 }
 
 KERNEL_TEST(EscapeKernelFiles, ADeviceThatLiesInTheWorkspace) {
-  // Someone made it earlier, as root. The mount says nodev.
+  // Made earlier, by root. The mount is nodev.
   const Workspace workspace;
   const Ran made = workspace.outside({"device", "zero"});
-  if (!is_root()) {  // only root can make one: there is nothing to find
+  if (!is_root()) {  // only root can make one: nothing to test
     EXPECT_TRUE(blocked(made, EPERM));
     return;
   }

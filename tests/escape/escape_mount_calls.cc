@@ -1,4 +1,4 @@
-// Mounting: whoever may mount can uncover what was hidden and write what was sealed.
+// Mount calls: a process that may mount can uncover hidden files and write sealed ones.
 #include <linux/mount.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-// Leaving the new root, or changing what lies outside the workspace.
+// Leaving the new root, or changing files outside the workspace.
 #include <sys/stat.h>
 
 #include "support/harness.h"
@@ -16,7 +16,7 @@ KERNEL_TEST(EscapeMounts, CurrentDirectoryLeftOnTheOldRoot) {
   write_file(workspace.around() / "secret", "SECRET");
   EXPECT_TRUE(escaped(workspace.outside({"climb", "1", "secret"})));
   EXPECT_TRUE(blocked(workspace.inside({"climb", "1", "secret"}), ENOENT));
-  // From the top of everything, by the full path.
+  // By the full path from the root.
   const std::string below_root = (workspace.around() / "secret").substr(1);
   EXPECT_TRUE(escaped(workspace.outside({"climb", "64", below_root})));
   EXPECT_TRUE(blocked(workspace.inside({"climb", "64", below_root}), ENOENT));
@@ -41,7 +41,7 @@ KERNEL_TEST(EscapeMounts, WritingOutsideTheWorkspace) {
   for (const char* path : {"/coop-test", "/usr/coop-test", "/etc/coop-test", "/dev/coop-test"})
     EXPECT_TRUE(blocked(workspace.inside({"write", path, "x"}), {EROFS, EACCES})) << path;
   EXPECT_FALSE(exists("/usr/coop-test"));
-  for (const char* path : {"/usr/bin/env", "/etc/ld.so.cache"})  // only opened: see what they are
+  for (const char* path : {"/usr/bin/env", "/etc/ld.so.cache"})  // only opened: shows what they are
     EXPECT_TRUE(blocked(workspace.inside({"open-write", path}), {EROFS, EACCES})) << path;
 }
 
@@ -65,7 +65,7 @@ KERNEL_TEST(EscapeMounts, WritingOutsideTheWorkspaceInTheHostView) {
 }
 
 KERNEL_TEST(EscapeMounts, ChangingModesOutsideTheWorkspace) {
-  // Landlock has no say in modes: only the read-only mount stands in the way.
+  // Landlock does not control chmod: only the read-only mount prevents it.
   const Workspace workspace(visible_place());
   const std::string neighbour = workspace.around() / "neighbour";
   write_file(neighbour, "x");
@@ -95,8 +95,8 @@ KERNEL_TEST(EscapeMounts, RenamingTheWorkspaceAway) {
 }
 
 KERNEL_TEST(EscapeMounts, TheProgramOfTheFirstProcess) {
-  // PID 1 inside is a copy of coop itself. Through its "exe" link a sandbox could rewrite the
-  // program on the host; for modes it would not even have to wait until nobody runs it.
+  // PID 1 inside is a copy of coop itself. Through /proc/1/exe a sandbox could rewrite the program
+  // on the host; its mode could be changed even while it runs (no ETXTBSY).
   const Workspace workspace;
   const std::string program = workspace.around() / "coop-copy";
   copy_program(coop_binary(), program);
@@ -105,7 +105,7 @@ KERNEL_TEST(EscapeMounts, TheProgramOfTheFirstProcess) {
     command.insert(command.end(), words.begin(), words.end());
     return run_bare(command, workspace.options());
   };
-  EXPECT_TRUE(escaped(workspace.outside({"open-write", program})));  // control: it is ours to write
+  EXPECT_TRUE(escaped(workspace.outside({"open-write", program})));  // control: we may write it
   EXPECT_TRUE(sandboxed(workspace));
   EXPECT_TRUE(blocked(attack({"open-write", "/proc/1/exe"}), EACCES));
   EXPECT_TRUE(blocked(attack({"chmod", "/proc/1/exe", "0777"}), EACCES));
@@ -116,7 +116,7 @@ KERNEL_TEST(EscapeMounts, TheProgramOfTheFirstProcess) {
 
 KERNEL_TEST(EscapeMounts, TheRunningProgramItself) {
   const Workspace workspace;
-  // Control: what is in the workspace belongs to the sandbox, mode bits included.
+  // Control: files in the workspace belong to the sandbox, mode bits included.
   EXPECT_TRUE(escaped(workspace.inside({"chmod", "/proc/self/exe", "0755"})));
   const Arguments attack{"sh", "-c",
                          "chmod 0777 /proc/self/exe 2>&1; echo x 2>&1 > /proc/self/exe"};

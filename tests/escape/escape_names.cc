@@ -1,4 +1,4 @@
-// Odd names of files, and commands that look like options.
+// Unusual file names, and commands that look like options.
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ Ran coop_in(const Workspace& workspace, const Arguments& arguments) {
   return run_coop(arguments, workspace.options());
 }
 
-// A workspace of this name works, and a neighbour of the same kind of name stays out of reach.
+// A workspace of this name works, and a sibling with the same kind of name stays hidden.
 void expect_handled(const std::string& name) {
   const Workspace place(visible_place());
   const std::string workspace = place.around() / name;

@@ -1,4 +1,4 @@
-// Gaining rights: set-user-id programs, file capabilities, ids.
+// Gaining privileges: set-user-id programs, file capabilities, ids.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,7 +21,7 @@ KERNEL_TEST(EscapePrivileges, SetUserIdProgram) {
     EXPECT_NE(control.out.find("other user id"), std::string::npos) << control.out;
     EXPECT_EQ(workspace.run({"./suid", "identity"}).out.find("ESCAPED"), std::string::npos);
   }
-  // An ordinary user owns no such program; then the two switches that make them harmless must show.
+  // An ordinary user owns no such program; then nosuid and no_new_privs must be set.
   for (const char* view : {"minimal", "host"})
     for (const char* path : {".", "/usr", "/tmp"})
       EXPECT_TRUE(blocked(workspace.inside({"honours-setuid", path}, {"--view", view}), EPERM))
@@ -46,7 +46,7 @@ KERNEL_TEST(EscapePrivileges, FileCapabilities) {
   if (is_root()) {
     copy_program(payload_binary(), workspace / "capable");
     ASSERT_TRUE(escaped(workspace.outside({"file-capability", "capable"})));
-    // As nobody, who has no capability by itself.
+    // As the user "nobody", which has no capability.
     EXPECT_TRUE(escaped(workspace.outside({"become", kNobody, "./capable", "identity"})));
     EXPECT_TRUE(blocked(workspace.run({"./capable", "identity"}), EPERM));
     EXPECT_TRUE(blocked(workspace.run({"./capable", "identity"}, {"--as-root"}), EPERM));
@@ -66,7 +66,7 @@ KERNEL_TEST(EscapePrivileges, GivingAFileCapabilities) {
 }
 
 KERNEL_TEST(EscapePrivileges, LeavingASetUserIdProgramBehind) {
-  // Everyone who can reach the workspace on the host could become its owner.
+  // Any user who can reach the workspace on the host could become its owner.
   const Workspace workspace;
   copy_program(payload_binary(), workspace / "outside");
   EXPECT_TRUE(escaped(workspace.outside({"chmod", "outside", "04755"})));
@@ -91,13 +91,13 @@ KERNEL_TEST(EscapePrivileges, BecomingAnotherUser) {
   const Arguments attack{"become", kNobody, "./payload", "arguments"};
   const Ran control = workspace.outside(attack);
   EXPECT_TRUE(is_root() ? escaped(control) : blocked(control, EPERM));
-  // Only one id is mapped: another one is not even a number here.
+  // Only one id is mapped: another one is invalid here.
   EXPECT_TRUE(blocked(workspace.inside(attack), {EINVAL, EPERM}));
   EXPECT_TRUE(blocked(workspace.inside(attack, {"--as-root"}), {EINVAL, EPERM}));
 }
 
 KERNEL_TEST(EscapePrivileges, GroupsOfTheCaller) {
-  // Root's and the user's further groups (docker, adm) open files by their group bits.
+  // Supplementary groups (docker, adm) of root and the user open files by their group bits.
   const Workspace workspace;
   EXPECT_TRUE(sandboxed(workspace));
   const long set_groups = SYS_setgroups;

@@ -1,4 +1,4 @@
-// Reaching processes of the host: the supervisor above all, which could open anything.
+// Reaching processes of the host, above all the supervisor.
 #include <signal.h>
 
 #include "support/harness.h"
@@ -44,7 +44,7 @@ KERNEL_TEST(EscapeProcesses, SignallingTheSupervisor) {
 }
 
 KERNEL_TEST(EscapeProcesses, SignallingEverythingItCanSee) {
-  // With SIGCONT: should the sandbox be broken, nothing on the machine takes harm.
+  // With SIGCONT: harmless for the machine should the sandbox be broken.
   const std::string wake = std::to_string(SIGCONT);
   const Workspace workspace;
   const Victim victim;
@@ -119,7 +119,7 @@ KERNEL_TEST(EscapeProcesses, LimitsOfAHostProcess) {
 KERNEL_TEST(EscapeProcesses, TheFirstProcessInsideCannotBeTraced) {
   const Workspace workspace;
   EXPECT_TRUE(sandboxed(workspace));
-  // Control: tracing inside works as such; only PID 1, a copy of the supervisor, is out of reach.
+  // Control: tracing inside works; only PID 1, a copy of the supervisor, cannot be traced.
   EXPECT_TRUE(escaped(workspace.inside({"trace-me"})));
   EXPECT_TRUE(blocked(workspace.inside({"seize", "1"}), EPERM));
   EXPECT_TRUE(blocked(workspace.inside({"memory", "1"}), EACCES));

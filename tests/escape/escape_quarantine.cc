@@ -1,5 +1,5 @@
-// Guarded files that were absent and are made during the run: they must be gone from the workspace
-// afterwards, with their bytes kept and the taking reported.
+// Guarded files that did not exist and are made during the run: afterwards they must be gone from
+// the workspace, kept in the quarantine, and reported.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ KERNEL_TEST(EscapeQuarantine, OwnPolicyOfTheProject) {
 }
 
 KERNEL_TEST(EscapeQuarantine, SymlinkInPlaceOfAGuardedDirectory) {
-  // Taking it away must take the link, not what it leads to on the host.
+  // The quarantine must move the symlink, not its target on the host.
   const Workspace workspace;
   make_directories(workspace.around() / "precious");
   write_file(workspace.around() / "precious/file", "mine");
@@ -88,7 +88,7 @@ KERNEL_TEST(EscapeQuarantine, SymlinkWithinAGuardedDirectory) {
 }
 
 KERNEL_TEST(EscapeQuarantine, FifoAtAGuardedName) {
-  // Whoever opens it to copy its bytes waits for ever.
+  // open() of a FIFO to copy its bytes would block for ever.
   const Workspace workspace;
   const nlohmann::json output =
       run_script(workspace, "mkfifo .envrc; mkdir .vscode; mkfifo .vscode/tasks.json");
@@ -97,7 +97,7 @@ KERNEL_TEST(EscapeQuarantine, FifoAtAGuardedName) {
   EXPECT_FALSE(exists(workspace / ".vscode/tasks.json")) << output.dump();
 }
 
-KERNEL_TEST(EscapeQuarantine, DirectoryNobodyMayRead) {
+KERNEL_TEST(EscapeQuarantine, DirectoryWithoutReadPermission) {
   const Workspace workspace;
   const nlohmann::json output = run_script(
       workspace,
@@ -105,7 +105,7 @@ KERNEL_TEST(EscapeQuarantine, DirectoryNobodyMayRead) {
       "mkdir -p locked/.git/hooks && echo evil > locked/.git/hooks/pre-commit && chmod 0 locked");
   EXPECT_FALSE(exists(workspace / ".vscode/tasks.json")) << output.dump();
   ::chmod((workspace / "locked").c_str(), 0700);
-  // What could not be looked into must at least be told.
+  // A directory that could not be read must at least be reported.
   EXPECT_TRUE(!exists(workspace / "locked/.git/hooks/pre-commit") ||
               !output.value("notes", nlohmann::json::array()).empty())
       << output.dump();

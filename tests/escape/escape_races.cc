@@ -1,4 +1,4 @@
-// Names that change while coop starts. Each run either fails closed or shows the right thing.
+// Paths that change while coop starts. Each run either fails closed or shows the right file.
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRounds = 50;
 
-// Puts a symlink to `elsewhere` in the place of `path`, and the real thing back.
+// Replaces `path` by a symlink to `elsewhere`, and back.
 std::function<void()> swap_for_symlink(const std::string& path, const std::string& elsewhere) {
   return [path, elsewhere, parked = path + ".parked"] {
     ::rename(path.c_str(), parked.c_str());
@@ -41,7 +41,7 @@ class Scene {
   std::string secret;
 };
 
-// The hide rule stands last and wins: however the name is turned, the secret has no way in.
+// The hide rule is last and wins: however the path is swapped, the secret stays hidden.
 void expect_never_the_secret(const Scene& scene, const Arguments& flags,
                              const std::string& attacked) {
   for (int round = 0; round < kRounds; ++round) {
@@ -72,13 +72,13 @@ KERNEL_TEST(EscapeRaces, BindSourceSwappedForASymlink) {
 }
 
 KERNEL_TEST(EscapeRaces, BindSourceOfTheMinimalViewSwapped) {
-  // The workspace is the attacker's: a name in it may not be turned into a way out of it.
+  // The attacker controls the workspace: a path in it must not become a way out of it.
   const Scene scene;
   make_directories(scene.workspace / "inner");
   write_file(scene.workspace / "inner/file", "right");
   const Arguments flags{"--ro", scene.workspace / "inner"};
   EXPECT_TRUE(escaped(scene.workspace.inside({"read", "inner/file"}, flags)));  // control
-  // Relative, so that it leads out of the workspace on the host and nowhere inside.
+  // Relative, so that it leads out of the workspace on the host and to nothing inside.
   const Racer racer(swap_for_symlink(scene.workspace / "inner", "../secret"));
   for (int round = 0; round < kRounds; ++round) {
     const Ran ran = scene.workspace.inside({"read", "inner/file"}, flags);
@@ -87,7 +87,7 @@ KERNEL_TEST(EscapeRaces, BindSourceOfTheMinimalViewSwapped) {
 }
 
 KERNEL_TEST(EscapeRaces, HiddenPathThatIsASymlink) {
-  // Hiding a link must hide what it leads to, or the other name still works.
+  // Hiding a symlink must hide its target, or the other name still works.
   const Scene scene;
   const std::string link = scene.workspace.around() / "link";
   make_symlink("secret", link);
@@ -126,8 +126,8 @@ void make_repository(const Workspace& workspace) {
   write_file(workspace / ".git/config", "[core]\n");
 }
 
-// Where the repository is by now. To coop, what the racer does to it may look like an attack: then
-// it is set aside. Lost it must never be.
+// Finds the repository. The racer's actions may look like an attack to coop, which then moves it to
+// the quarantine. It must never be lost.
 std::vector<std::string> repositories_below(const std::string& directory) {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
@@ -148,11 +148,11 @@ KERNEL_TEST(EscapeRaces, GuardedDirectorySwappedWhileItIsGuarded) {
     const Racer racer(swap_for_symlink(workspace / ".git", "other"));
     for (int round = 0; round < kRounds; ++round) workspace.inside(attack, {}, workspace.options());
   }
-  // The decoy may hold the hook: without a HEAD it is no repository, and git runs nothing there.
+  // The decoy may contain the hook: without a HEAD it is no repository, and git runs nothing there.
   EXPECT_FALSE(exists(workspace / ".git/HEAD") && exists(workspace / ".git/hooks/pre-commit"));
   const std::vector<std::string> left = repositories_below(workspace.around().path());
   EXPECT_EQ(left.size(), 1u);
-  // One that coop met as a symlink and left as a repository was set aside whole, the hook with it.
+  // A repository that coop saw as a symlink before was quarantined whole, with the hook.
   for (const std::string& repository : left)
     if (!repository.contains("/coop/quarantine/")) {
       EXPECT_FALSE(exists(repository + "/hooks/pre-commit")) << repository;
@@ -160,14 +160,14 @@ KERNEL_TEST(EscapeRaces, GuardedDirectorySwappedWhileItIsGuarded) {
 }
 
 KERNEL_TEST(EscapeRaces, SymlinkOnTheWayToATarget) {
-  // No race needed: the parent of the target is a link out of the workspace.
+  // No race needed: the parent of the target is a symlink out of the workspace.
   const Scene scene;
   make_symlink("../data", scene.workspace / "link");
   const Ran ran = scene.workspace.inside(
       {"write", "link/new", "x"}, {"--view", "host", "--tmpfs", scene.workspace / "link/cache?"});
   EXPECT_TRUE(ran.exit_code == 125 || blocked(ran, {EROFS, EACCES})) << ran.out << ran.err;
   EXPECT_FALSE(exists(scene.data + "/new"));
-  EXPECT_FALSE(exists(scene.data + "/cache"));  // and no ghost mount point on the host
+  EXPECT_FALSE(exists(scene.data + "/cache"));  // and no mount point left on the host
   EXPECT_TRUE(escaped(scene.workspace.outside({"write", "link/new", "x"})));  // control
 }
 

@@ -1,4 +1,4 @@
-// Bombs. Every one has its own bound, so a missing limit fails the test and not the machine.
+// Resource bombs. Each is bounded, so that a missing limit fails the test and not the machine.
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
@@ -10,7 +10,7 @@
 namespace coop::tests {
 namespace {
 
-// Without a control group of its own an ordinary user gets process limits instead, and says so.
+// Without its own control group an ordinary user gets rlimits instead, with a note.
 const Arguments kLimits{"--best-effort", "limits"};
 
 Arguments limited(Arguments flags) {
@@ -28,7 +28,7 @@ KERNEL_TEST(EscapeResources, MemoryBomb) {
   const Workspace workspace;
   EXPECT_TRUE(escaped(workspace.inside({"allocate", "256"}, {"--memory", "unlimited"})));
   const Ran attack = workspace.inside({"allocate", "1024"}, limited({"--memory", "64m"}));
-  // Killed by the group's limit, or refused by the process's.
+  // Killed by the group's limit, or refused by RLIMIT_DATA.
   EXPECT_TRUE(attack.exit_code == 137 || blocked(attack, ENOMEM)) << attack.exit_code << attack.err;
 }
 
@@ -43,7 +43,7 @@ KERNEL_TEST(EscapeResources, MemoryBombIsReportedAsSuch) {
 }
 
 KERNEL_TEST(EscapeResources, MemoryBombInManyProcesses) {
-  // Each stays small; together they are not. Only a group limit sees it.
+  // Each process stays small; only a group limit sees the sum.
   const Workspace workspace;
   if (!is_root()) {  // an ordinary user may have no control group: then it is refused, not ignored
     const Ran ran = workspace.run({"true"}, {"--memory", "64m", "--require", "limits"});
@@ -78,7 +78,7 @@ KERNEL_TEST(EscapeResources, DiskBombInSharedMemory) {
 }
 
 KERNEL_TEST(EscapeResources, DiskBombBesideTheMounts) {
-  // The sandbox's root is memory too: whatever is writable there has no limit of its own.
+  // The sandbox's root is a tmpfs too: a writable place there would have no limit.
   const Workspace workspace;
   EXPECT_TRUE(escaped(workspace.inside({"fill", "/tmp/file", "1"})));
   EXPECT_TRUE(sandboxed(workspace));

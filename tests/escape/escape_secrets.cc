@@ -14,7 +14,7 @@
 namespace coop::tests {
 namespace {
 
-// A home directory with something to steal, in a place the host view shows.
+// A home directory with secrets, at a path the host view shows.
 class Home {
  public:
   Home() : workspace_(visible_place()), path_(workspace_.around() / "home") {
@@ -77,7 +77,7 @@ KERNEL_TEST(EscapeSecrets, AGrantedHomeInTheMinimalView) {
 }
 
 KERNEL_TEST(EscapeSecrets, OwnStateInsideTheWorkspace) {
-  // A state directory that someone put into the workspace: sessions and quarantine are not its files.
+  // A state directory inside the workspace: sessions and quarantine must not be accessible.
   const Home home;
   RunOptions options = home.options();
   options.environment["XDG_STATE_HOME"] = home.workspace() / "state";
@@ -135,7 +135,7 @@ KERNEL_TEST(EscapeSecrets, HomeThatIsASymlink) {
 }
 
 KERNEL_TEST(EscapeSecrets, SecretThatIsASymlink) {
-  // Dotfiles are often links into a repository of dotfiles: both names must be gone.
+  // Dotfiles are often symlinks into a dotfiles repository: both names must be hidden.
   const Home home;
   make_directories(home / "dotfiles");
   write_file(home / "dotfiles/pypirc", "SECRET");
@@ -146,7 +146,7 @@ KERNEL_TEST(EscapeSecrets, SecretThatIsASymlink) {
 }
 
 KERNEL_TEST(EscapeSecrets, ThroughABindMountOfTheHost) {
-  // The home shows up a second time elsewhere: a mount of the host, made before coop starts.
+  // The home is bind-mounted a second time elsewhere, before coop starts.
   const Home home;
   const std::string alias = home.workspace().around() / "alias";
   make_directories(alias);
@@ -195,7 +195,7 @@ KERNEL_TEST(EscapeSecrets, TheWorkspaceIsAboveTheHome) {
   }
 }
 
-// Two runs: the first moves what leads to the hidden file, the second looks under the new name.
+// Two runs: the first moves the path to the hidden file, the second reads the new name.
 KERNEL_TEST(EscapeSecrets, MovingWhatLeadsToAHiddenFile) {
   for (const char* view : {"minimal", "host"}) {
     for (const char* hidden : {"conf/secret.env", "a/b/private"}) {
@@ -224,7 +224,7 @@ KERNEL_TEST(EscapeSecrets, PointingAHiddenSymlinkElsewhere) {
   make_directories(workspace / "config");
   write_file(workspace / "config/prod.env", "TOPSECRET");
   make_symlink("config/prod.env", workspace / ".env");
-  // The rule could not hold for the next run: it is refused, and the way that holds is named.
+  // The rule could not hold in the next run: it is refused, with a hint that names the file itself.
   const Ran refused = workspace.run({"true"}, {"--hide", ".env"});
   EXPECT_EQ(refused.exit_code, 125);
   EXPECT_THAT(refused.err, testing::HasSubstr("config/prod.env"));
@@ -247,7 +247,7 @@ KERNEL_TEST(EscapeSecrets, FifoAtAHiddenPath) {
   const Home home;
   ASSERT_EQ(::unlink((home / ".netrc").c_str()), 0);
   ASSERT_EQ(::mkfifo((home / ".netrc").c_str(), 0600), 0);
-  EXPECT_TRUE(escaped(home.read(home / "notes.txt")));  // it starts at all, and does not wait
+  EXPECT_TRUE(escaped(home.read(home / "notes.txt")));  // it starts, and does not block
   EXPECT_TRUE(blocked(home.read(home / ".netrc"), kHidden));
 }
 

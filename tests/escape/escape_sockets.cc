@@ -1,4 +1,4 @@
-// Sockets: servers of the host that would do anything for whoever connects, and rare families.
+// Sockets: host services that execute any client's requests, and rare socket families.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -14,7 +14,8 @@
 namespace coop::tests {
 namespace {
 
-// A server of the host. The kernel completes connections by itself: nobody needs to accept.
+// A server of the host. The kernel completes connections in the listen queue: accept() is not
+// needed.
 class Server {
  public:
   static Server at_path(const std::string& path) { return Server(path, 0); }
@@ -72,7 +73,7 @@ KERNEL_TEST(EscapeSockets, SshAgent) {
 }
 
 KERNEL_TEST(EscapeSockets, DockerAndMessageBusUnderRun) {
-  // Only root can put one there; for the user nothing that is there may show.
+  // Only root can create one there; for an ordinary user nothing there may be visible.
   const Workspace workspace;
   if (is_root()) {
     const TempDir run("/run");
@@ -130,7 +131,7 @@ KERNEL_TEST(EscapeSockets, AbstractName) {
 }
 
 KERNEL_TEST(EscapeSockets, AbstractNameInTheHostNetwork) {
-  // Abstract names belong to the network namespace: here only Landlock's scope is left (ABI 6).
+  // Abstract names belong to the network namespace: here only Landlock's scope remains (ABI 6).
   const Workspace workspace;
   const std::string name = "coop-test-" + std::to_string(::getpid());
   const Server server = Server::abstract(name);
@@ -187,7 +188,7 @@ KERNEL_TEST(EscapeSockets, RawSocketWithFlags) {
 }
 KERNEL_TEST(EscapeSockets, PacketSocket) { expect_no_family(AF_PACKET, SOCK_DGRAM, 0); }
 KERNEL_TEST(EscapeSockets, HypervisorSocket) {
-  // Not every kernel has it; where it is missing, a family refused inside proves less.
+  // Not every kernel has this family; without it the refusal inside proves less.
   expect_no_family(AF_VSOCK, SOCK_STREAM, 0, {EAFNOSUPPORT, ENODEV});
 }
 KERNEL_TEST(EscapeSockets, NetfilterSocket) {
@@ -202,7 +203,7 @@ KERNEL_TEST(EscapeSockets, KernelCryptography) {
   expect_no_family(AF_ALG, SOCK_SEQPACKET, 0, {EAFNOSUPPORT});
 }
 KERNEL_TEST(EscapeSockets, RouteSocketStillWorks) {
-  // The control of the two above: what libc needs to list interfaces is allowed.
+  // The control of the two above: NETLINK_ROUTE, which libc needs to list interfaces, is allowed.
   const Workspace workspace;
   EXPECT_TRUE(escaped(
       workspace.inside({"socket", std::to_string(AF_NETLINK), std::to_string(SOCK_RAW), "0"})));

@@ -1,5 +1,5 @@
-// System calls that lead out, or into code of the kernel nobody inside needs. Each control gives
-// arguments which the kernel itself answers otherwise than the filter does.
+// System calls that lead out, or to kernel code that is not needed inside. Each control uses
+// arguments for which the kernel's answer differs from the filter's.
 #include <sched.h>
 #include <sys/syscall.h>
 
@@ -17,7 +17,7 @@ Arguments raw_call(long number, const Arguments& values) {
   return attack;
 }
 
-// `outside`: what the kernel answers without a filter (kWorks: success), to the user and to root.
+// `outside`: the kernel's result without a filter (kWorks: success), for the user and for root.
 void expect_filtered(const Arguments& attack, std::initializer_list<int> outside, int inside) {
   const Workspace workspace;
   const Ran control = workspace.outside(attack);
@@ -30,8 +30,8 @@ void expect_filtered(const Arguments& attack, std::initializer_list<int> outside
   EXPECT_TRUE(blocked(workspace.inside(attack, {"--as-root", "--view", "host"}), inside));
 }
 
-// Where an ordinary user gets EPERM from the kernel too, the errno cannot tell who refused. The run
-// as root can (`as_root`); for the user the filter is shown to be there at all.
+// Where an ordinary user gets EPERM from the kernel too, the errno does not show who refused. The
+// run as root does (`as_root`); for the user the presence of the filter is checked.
 void expect_administrative(const Arguments& attack, std::initializer_list<int> as_root) {
   const Workspace workspace;
   const Ran control = workspace.outside(attack);
@@ -56,7 +56,7 @@ KERNEL_TEST(EscapeSyscalls, IoUringRegister) {
 KERNEL_TEST(EscapeSyscalls, TheI386Entry) {
   const Workspace workspace;
   const Ran control = workspace.outside({"i386"});
-  // A kernel without 32-bit support ends the program with SIGSEGV; then there is nothing to enter.
+  // A kernel without 32-bit support kills the program with SIGSEGV; then there is no entry to test.
   if (!escaped(control)) GTEST_SKIP() << "this kernel has no 32-bit entry";
   EXPECT_TRUE(killed_by_filter(workspace.inside({"i386"})));
   EXPECT_EQ(json_of(workspace.inside({"i386"}, {"--json"})).value("outcome", ""), "violation");
@@ -101,13 +101,13 @@ KERNEL_TEST(EscapeSyscalls, EnteringNamespaces) {
 
 KERNEL_TEST(EscapeSyscalls, OpeningByHandle) {
   const Workspace workspace;
-  // The user is refused for want of a capability; root opens inode 2, the file system's root.
+  // The user lacks the capability; root opens inode 2, the file system's root.
   const Ran control = workspace.outside({"handle"});
   EXPECT_TRUE(is_root() ? escaped(control) || blocked(control, {ESTALE, EOPNOTSUPP})
                         : blocked(control, {EPERM, ESTALE}))
       << control.out;
   EXPECT_TRUE(blocked(workspace.inside({"handle"}), EPERM));
-  // No handle there at all: the kernel would answer EFAULT or EPERM, the filter always EPERM.
+  // An invalid handle: the kernel would answer EFAULT or EPERM, the filter always EPERM.
   EXPECT_TRUE(blocked(
       workspace.inside(raw_call(SYS_name_to_handle_at, {"-100", "1", "1", "1", "0"})), EPERM));
 }

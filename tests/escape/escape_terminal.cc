@@ -1,4 +1,5 @@
-// Typing into the caller's terminal: its shell would run the text once the sandbox has ended.
+// Injecting input into the caller's terminal: its shell would run the text after the sandbox has
+// ended.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,8 +25,8 @@ TerminalRan inside(const Workspace& workspace, const char* request, const char* 
       workspace.options());
 }
 
-// Kernels since 6.2 may have the call switched off for ordinary users, with EIO: then it got as
-// far as the terminal, which the filter's EPERM inside does not.
+// Since 6.2 TIOCSTI may be disabled for ordinary users (EIO): then the call reached the terminal
+// driver, unlike the filter's EPERM inside.
 void expect_typing_works_outside(const TerminalRan& control) {
   if (escaped(control.ran)) {
     EXPECT_EQ(control.injected, 1);
@@ -54,7 +55,7 @@ KERNEL_TEST(EscapeTerminal, TypingWithAHighBitInTheRequest) {
 
 KERNEL_TEST(EscapeTerminal, PastingOnTheConsole) {
   const Workspace workspace;
-  // The control's terminal is no console: ENOTTY comes from its driver, past any filter.
+  // The control's terminal is no console: ENOTTY comes from its driver, after any filter.
   EXPECT_TRUE(blocked(outside(workspace, kConsole).ran, {ENOTTY, EINVAL}));
   EXPECT_TRUE(blocked(inside(workspace, kConsole, "--no-tty").ran, EPERM));
 }
@@ -67,7 +68,7 @@ KERNEL_TEST(EscapeTerminal, PastingOnTheConsoleWithAHighBit) {
 
 KERNEL_TEST(EscapeTerminal, LineDisciplineThatLoadsAModule) {
   const Workspace workspace;
-  // "X" is read as a number no discipline has: EINVAL comes from the kernel.
+  // "X" is read as a number that no line discipline has: EINVAL comes from the kernel.
   EXPECT_TRUE(blocked(outside(workspace, kLineDiscipline).ran, EINVAL));
   EXPECT_TRUE(blocked(inside(workspace, kLineDiscipline, "--no-tty").ran, EPERM));
 }
@@ -83,7 +84,7 @@ KERNEL_TEST(EscapeTerminal, AnotherTerminalOfTheUserByItsName) {
   char buffer[64];
   EXPECT_EQ(::read(master, buffer, sizeof buffer), 5);
 
-  // Inside there is a devpts of its own: the name leads nowhere, or to a terminal of the sandbox.
+  // Inside there is a separate devpts: the path does not exist, or is a terminal of the sandbox.
   for (const char* view : {"minimal", "host"})
     EXPECT_TRUE(blocked(workspace.inside({"open-write", name}, {"--view", view}), {ENOENT, EACCES}))
         << view;

@@ -1,16 +1,17 @@
-// coop.toml: any text gives a configuration or findings, and who is trusted follows from what is there.
+// coop.toml: any text gives a configuration or findings, and trust follows from the configuration.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "policy/config.h"
-#include "policy/config_checks.h"
+#include "policy/people/config.h"
+#include "policy/people/config_checks.h"
 
 namespace {
 
 using namespace coop::policy;
+using coop::Conversation;
 
 void check_findings(const Findings& findings) {
   for (const Finding& finding : findings) {
@@ -20,7 +21,7 @@ void check_findings(const Findings& findings) {
   }
 }
 
-// In a file without errors each sender is the user who lists it, and no one becomes more in a group.
+// In a file without errors each sender is the user who lists it, and a group never raises trust.
 void check_people(const Config& config) {
   for (const User& user : config.users)
     for (const std::string& match : user.match) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/path.h"
-#include "policy/cron_expression.h"
+#include "policy/people/cron_expression.h"
 
 namespace {
 

@@ -6,11 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "policy/document.h"
+#include "policy/settings/document.h"
 
 namespace {
 
 using namespace coop::policy;
+using coop::Position;
 
 bool has_control(std::string_view text) {
   return std::ranges::any_of(
@@ -62,8 +63,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (parse_document(text, "f.toml") != document) std::abort();
     return 0;
   }
-  const coop::Error& error = document.error();
-  if (!error.operation.starts_with("f.toml") || error.subject.empty()) std::abort();
-  if (error.subject.size() > 204 || has_control(to_text(error))) std::abort();
+  const Finding& wrong = document.error();
+  if (wrong.file != "f.toml" || wrong.message.empty()) std::abort();
+  if (wrong.message.size() > 204 || has_control(to_text(to_error({&wrong, 1})))) std::abort();
   return 0;
 }

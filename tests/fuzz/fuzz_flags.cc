@@ -22,14 +22,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (coop::to_text(options.error()).empty()) std::abort();
     return 0;
   }
-  // The command is the end of what was typed, unchanged.
+  // The command is the unchanged end of the input.
   const auto& command = options->command;
   if (command.size() > words.size() ||
       !std::equal(command.rbegin(), command.rend(), words.rbegin()))
     std::abort();
-  for (const coop::PathRule& rule : options->policy.rules)
-    if (rule.path.empty() || rule.origin.empty()) std::abort();
-  // Nobody gets the host's network by accident.
-  if (options->policy.network == coop::NetworkMode::host && options->unsafe.empty()) std::abort();
+  const coop::request::Wanted& wanted = options->wanted;
+  for (const coop::PathRule& rule : wanted.unkeyed.rules)
+    if (rule.path.empty() || rule.origin.flag.empty()) std::abort();
+  // The host's network needs two flags.
+  const auto mode = wanted.flags.find(coop::policy::Key::network);
+  if (mode != wanted.flags.end() && mode->second.value == coop::policy::Scalar("host") &&
+      !wanted.flags.contains(coop::policy::Key::unsafe_grants))
+    std::abort();
   return 0;
 }

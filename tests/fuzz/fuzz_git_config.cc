@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "host/git_config.h"
-#include "host/git_settings.h"
+#include "guards/git/config.h"
+#include "guards/git/settings.h"
 
 namespace {
 
@@ -19,7 +19,7 @@ bool has_capital(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace coop::host;
+  using namespace coop::guards;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::size_t read = 0;
   for_each_setting(text, [&](const GitSetting& setting) {

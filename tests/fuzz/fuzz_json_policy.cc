@@ -1,11 +1,12 @@
 // A policy as JSON: any bytes become settings or errors.
 #include <string_view>
 
-#include "policy/json_document.h"
-#include "policy/settings.h"
+#include "policy/settings/json_document.h"
+#include "policy/settings/settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace coop::policy;  // NOLINT(google-build-using-namespace)
+  using coop::Scope;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const coop::Result<Table> table = parse_json_document(text, "policy");
   if (!table) return 0;

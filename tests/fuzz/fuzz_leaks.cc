@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/leaks.h"
+#include "leaks/leaks.h"
 
 namespace {
 
-using namespace coop::tools;
+using namespace coop::leaks;
 
 const LeakScanner& scanner() {
   static const std::vector<LeakScanner::Known> known{{"SHORT", "hunter22"},

@@ -1,29 +1,33 @@
 // Messages of an MCP client, over both transports: any bytes get an answer of the protocol or none.
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/mcp/http_rules.h"
-#include "tools/mcp/server.h"
+#include "mcp/http/rules.h"
+#include "mcp/server.h"
 
 namespace {
 
-using namespace coop::tools;  // NOLINT(google-build-using-namespace)
+using coop::Json;
+using coop::tools::LiveTools;
+using coop::tools::Toolbox;
+namespace mcp = coop::mcp;
 
-// Of a trust that may use nothing: messages are read, and no tool is called.
-Session& session() {
-  static const std::unique_ptr<Session> opened = [] {
-    auto made = Session::open({.trust = coop::policy::TrustLevel::public_,
+// With a trust level that may use no tool: messages are parsed, and no tool is called.
+LiveTools& some_tools() {
+  static LiveTools opened = [] {
+    auto made = Toolbox::open({.trust = coop::policy::TrustLevel::public_,
                                .policy = coop::Policy{.workspace = "/usr/share"}});
     if (!made) std::abort();
-    return std::move(*made);
+    return LiveTools(std::move(*made));
   }();
-  return *opened;
+  return opened;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-  static mcp::Server server(session(), "0");
+  static mcp::Server server(some_tools(), "0");
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   server.receive_text(text, [](const Json& answer) {
     if (!answer.is_null() && !answer.contains("jsonrpc")) std::abort();

@@ -1,4 +1,4 @@
-// /proc/self/mountinfo: a mount's source and target are whatever somebody mounted.
+// /proc/self/mountinfo: sources and targets of mounts are chosen by any user.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,23 +1,24 @@
-// DNS, TLS, SOCKS and HTTP heads of clients inside, and what name servers outside answer: any bytes are read, and what comes out is clean.
+// DNS, TLS, SOCKS and HTTP input from clients inside, and answers of name servers: any bytes are
+// parsed, and the results are valid.
 #include <cstdlib>
 #include <string_view>
 
-#include "net/client_hello.h"
-#include "net/dns_message.h"
-#include "net/dns_reply.h"
-#include "net/host_name.h"
-#include "net/proxy_request.h"
-#include "net/socks5.h"
+#include "egress/dns/message.h"
+#include "egress/dns/reply.h"
+#include "egress/proxy/request.h"
+#include "egress/proxy/socks5.h"
+#include "egress/tls/client_hello.h"
+#include "policy/destinations/host_name.h"
 
 namespace {
 
-using namespace coop::net;  // NOLINT(google-build-using-namespace)
+using namespace coop::egress;  // NOLINT(google-build-using-namespace)
 
 void check_name(const std::string& name) {
-  if (host_name(name) != name) std::abort();
+  if (coop::policy::host_name(name) != name) std::abort();
 }
 
-// Read as the answer to the very question it carries, so that the records behind it are reached too.
+// Parsed as the answer to the question it carries, so that the records after it are reached too.
 void check_reply(std::string_view bytes) {
   if (bytes.size() < 12) return;
   DnsAsked asked{.name = "a.example", .type = kDnsA};
@@ -43,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (const auto question = parse_question(bytes)) {
     check_name(question->name);
     const auto again = parse_question(bytes.substr(0, 12 + question->asked.size()));
-    // Without what was behind it, its count of additional records says that something is missing; the name is the same.
+    // Without the additional records its count is wrong; the name is the same.
     if (again && again->name != question->name) std::abort();
     if (dns_answer(*question, DnsCode::refused).size() != 12 + question->asked.size()) std::abort();
   }
@@ -66,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (good && (request.size > size || request.port == 0 || request.host.empty())) std::abort();
   if (good && request.is_name) check_name(request.host);
   if (request.kind == ProxyRequest::Kind::forward) {
-    // What is passed on is one head and nothing behind it.
+    // The forwarded head is a single head with nothing after it.
     if (request.head.find("\r\n\r\n") + 4 != request.head.size()) std::abort();
   }
   return 0;

@@ -1,11 +1,11 @@
-// Policy files and [sandbox] tables: whatever is read without a mistake is written and read back the
-// same, and every mistake is told.
+// Policy files and [sandbox] tables: settings without errors are written and read back the same,
+// and every error is reported.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "policy/settings.h"
+#include "policy/settings/settings.h"
 
 namespace {
 
@@ -29,7 +29,7 @@ void check(std::string_view text, Shape shape) {
   const Settings settings = read_policy(text, source, findings);
   for (const Finding& finding : findings) {
     if (finding.message.empty() || finding.check.empty() || finding.file != "p.toml") std::abort();
-    // Nothing a terminal obeys comes out of a file.
+    // No terminal control characters come out of a file.
     if (finding.message.find_first_of("\x1b\n\r\a\b") != std::string::npos) std::abort();
   }
   for (const auto& [key, setting] : settings)

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "host/accounts.h"
-#include "host/cgroups.h"
+#include "host/machine/cgroups.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,4 +1,5 @@
-// URLs: what is accepted has a clean host, prints as it is read, and leads nowhere new by redirects.
+// URLs: an accepted one has a valid host, prints as it is read, and redirects resolve within the
+// same rules.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include <string_view>
 
 #include "base/address.h"
-#include "policy/forbidden_addresses.h"
-#include "tools/urls.h"
+#include "policy/destinations/forbidden_addresses.h"
+#include "tools/web/urls.h"
 
 namespace {
 
@@ -28,8 +29,7 @@ void check_url(const Url& url) {
   if (url.target.find_first_of("#\\") != std::string::npos) std::abort();
   // What looks like an address is one.
   const char last = url.host.substr(url.host.rfind('.') + 1).front();
-  if (last >= '0' && last <= '9' && coop::policy::why_forbidden(url.host) == "not an address")
-    std::abort();
+  if (last >= '0' && last <= '9' && !coop::address_bytes(url.host)) std::abort();
   const auto again = parse_url(to_text(url));
   if (!again || *again != url) std::abort();
 }
@@ -49,10 +49,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (url) check_url(*url);
   else check_error(url.error());
 
-  const Url base{.scheme = "https", .host = "a.example", .port = 8443, .target = "/b/c?d"};
-  const auto next = resolve_reference(base, text);
+  static const Url kBase = parse_url("https://a.example:8443/b/c?d").value();
+  const auto next = resolve_reference(kBase, text);
   if (next) check_url(*next);
   else check_error(next.error());
-  (void)coop::policy::why_forbidden(text);
+  if (const auto bytes = coop::address_bytes(text))
+    (void)coop::policy::forbidden(coop::prefix_of(*bytes));
   return 0;
 }

@@ -1,4 +1,4 @@
-// Wildcards: the matcher agrees with the plainest one that could be written, and never hangs.
+// Wildcards: the matcher agrees with a naive one, and never hangs.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,14 +1,14 @@
-// What people read: `policy show --origin`, `policy diff`, `trust`, `config check`, whole.
+// Complete output of `policy show --origin`, `policy diff`, `trust` and `config check`.
 #include <sys/stat.h>
 
 #include "golden/golden.h"
-#include "unit/cli_runner.h"
-#include "unit/temp_tree.h"
+#include "unit/support/cli_runner.h"
+#include "unit/support/temp_tree.h"
 
 namespace coop::test {
 namespace {
 
-// A home and a project whose paths are cut out of what is compared.
+// A home and a project whose paths are removed from what is compared.
 class CliGoldenTest : public testing::Test {
  protected:
   CliGoldenTest() {
@@ -128,7 +128,7 @@ TEST_F(CliGoldenTest, Trust) {
   expect_golden("trust.json", text_of({"trust", "--as", "bob", "--json"}));
 }
 
-TEST_F(CliGoldenTest, ABrokenConfigurationTrustsNobody) {
+TEST_F(CliGoldenTest, ABrokenConfigurationGrantsNoTrust) {
   tree.write("project/coop.toml",
              "[[users]]\nname = \"bob\"\ntrust = \"fulll\"\nmatch = [\"a:b\"]\n");
   const Ran ran = coop({"trust", "a:b"});

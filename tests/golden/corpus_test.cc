@@ -1,5 +1,5 @@
-// Every file of tests/corpus: the bad ones are found out where they say they are, the good ones are
-// not, and what `coop config check` prints about each is kept as a golden file.
+// Every file of tests/corpus: bad ones give the finding that their first line expects, good ones
+// none, and the output of `coop config check` for each is a golden file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "golden/golden.h"
-#include "policy/config.h"
-#include "policy/config_checks.h"
+#include "policy/people/config.h"
+#include "policy/people/config_checks.h"
 
 namespace coop::policy {
 namespace {
@@ -108,8 +108,8 @@ void expect_found(const fs::path& file, const Findings& findings) {
       << " in line " << expected.line << " with \"" << expected.words << "\"; found:\n"
       << all_text(findings);
   for (const Finding& finding : findings) {
-    const bool mendable = finding.severity != Severity::error || finding.check == "syntax";
-    EXPECT_TRUE(mendable || !finding.fix.empty())
+    const bool excused = finding.severity != Severity::error || finding.check == "syntax";
+    EXPECT_TRUE(excused || !finding.fix.empty())
         << file.filename() << ": no fix in " << to_text(finding);
   }
 }

@@ -1,4 +1,4 @@
-// Comparing with a file of tests/golden. COOP_UPDATE_GOLDEN=1 writes the files anew.
+// Compares with a file of tests/golden. COOP_UPDATE_GOLDEN=1 rewrites the files.
 #pragma once
 
 #include <gtest/gtest.h>

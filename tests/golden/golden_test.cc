@@ -1,10 +1,12 @@
-// Whole plans of the shipped profiles, as text and JSON, on a made-up machine. A change of policy
-// shows up here as a diff. COOP_UPDATE_GOLDEN=1 writes the files anew.
+// Whole plans of the shipped profiles, as text and JSON, on a fictitious machine. A change of
+// policy shows up here as a diff. COOP_UPDATE_GOLDEN=1 rewrites the files.
 #include <gtest/gtest.h>
 
 #include "golden/golden.h"
 #include "policy/builtin.h"
-#include "unit/plan_facts.h"
+#include "report/plan.h"
+#include "support/destination_rule.h"
+#include "unit/support/plan_facts.h"
 
 namespace coop::plan {
 namespace {
@@ -50,7 +52,7 @@ std::string text_with_reasons(const Plan& plan) {
   for (Step& step : portable.steps)
     if (auto* install = std::get_if<InstallSeccomp>(&step.action))
       install->profile += " (reasons left out)";
-  return to_text(portable, Detail::reasons);
+  return report::plan_text(portable, report::Detail::reasons);
 }
 
 TEST(GoldenTest, MinimalView) {
@@ -64,25 +66,28 @@ TEST(GoldenTest, HostView) {
 TEST(GoldenTest, MinimalViewWithoutDebugging) {
   Policy policy = shipped(View::minimal);
   policy.debugging = Debugging::denied;
-  expect_golden("minimal-no-debug.txt", to_text(must_compile(policy, laptop()), Detail::steps));
+  expect_golden("minimal-no-debug.txt",
+                report::plan_text(must_compile(policy, laptop()), report::Detail::steps));
 }
 
-// What can be reached, and how: the page an auditor reads.
+// Destinations and the rules for them: the page an auditor reads.
 Policy with_allow_list(View view) {
   Policy policy = shipped(view);
   policy.network = NetworkMode::allowlist;
-  policy.allow_net = {{"example.com", "--allow-net"},
-                      {"*.example.org:8443", "/etc/coop/policy.toml:3"}};
-  policy.deny_net = {{"bad.example.org", "--deny-net"}};
-  policy.allow_udp = {{"9.9.9.0/24:5000", "--allow-udp"}};
-  policy.publish = {{.host = 8080, .sandbox = 80, .origin = "--publish"}};
-  policy.host_ports = {{5432, "--host-port"}};
+  policy.allow_net = {{tests::destination("example.com"), Origin::of_flag("--allow-net")},
+                      {tests::destination("*.example.org:8443"),
+                       Origin{Scope::organisation, "/etc/coop/policy.toml", {3, 0}}}};
+  policy.deny_net = {{tests::destination("bad.example.org"), Origin::of_flag("--deny-net")}};
+  policy.allow_udp = {{tests::destination("9.9.9.0/24:5000"), Origin::of_flag("--allow-udp")}};
+  policy.publish = {{.host = 8080, .sandbox = 80, .origin = Origin::of_flag("--publish")}};
+  policy.host_ports = {{5432, Origin::of_flag("--host-port")}};
   return policy;
 }
 
 TEST(GoldenTest, MinimalViewWithAnAllowList) {
   expect_golden("minimal-allowlist.txt",
-                to_text(must_compile(with_allow_list(View::minimal), laptop()), Detail::steps));
+                report::plan_text(must_compile(with_allow_list(View::minimal), laptop()),
+                                  report::Detail::steps));
 }
 
 TEST(GoldenTest, HostViewWithAnAllowList) {
@@ -91,35 +96,40 @@ TEST(GoldenTest, HostViewWithAnAllowList) {
   add_path(host, "/etc/nsswitch.conf", PathKind::file);
   add_link(host, "/etc/resolv.conf", "../run/systemd/resolve/stub-resolv.conf",
            "/run/systemd/resolve/stub-resolv.conf", PathKind::file);
-  expect_golden("host-allowlist.txt",
-                to_text(must_compile(with_allow_list(View::host), host), Detail::steps));
+  expect_golden(
+      "host-allowlist.txt",
+      report::plan_text(must_compile(with_allow_list(View::host), host), report::Detail::steps));
 }
 
 TEST(GoldenTest, AnOpenNetwork) {
   Policy policy = shipped(View::minimal);
   policy.network = NetworkMode::full;
-  policy.allow_net = {{"10.0.0.5:5432", "--allow-net"}};
+  policy.allow_net = {{tests::destination("10.0.0.5:5432"), Origin::of_flag("--allow-net")}};
   HostFacts host = laptop();
-  host.pasta = {.available = true, .reason = "/usr/bin/pasta"};
-  expect_golden("minimal-full.txt", to_text(must_compile(policy, host), Detail::steps));
+  host.pasta = {.available = true, .program = "/usr/bin/pasta"};
+  expect_golden("minimal-full.txt",
+                report::plan_text(must_compile(policy, host), report::Detail::steps));
 }
 
 TEST(GoldenTest, HostViewWithoutDebugging) {
   Policy policy = shipped(View::host);
   policy.debugging = Debugging::denied;
-  expect_golden("host-no-debug.txt", to_text(must_compile(policy, laptop()), Detail::steps));
+  expect_golden("host-no-debug.txt",
+                report::plan_text(must_compile(policy, laptop()), report::Detail::steps));
 }
 
 TEST(GoldenTest, MinimalViewAsRoot) {
   Policy policy = shipped(View::minimal);
   policy.identity = Identity::root;
-  expect_golden("minimal-as-root.txt", to_text(must_compile(policy, laptop()), Detail::steps));
+  expect_golden("minimal-as-root.txt",
+                report::plan_text(must_compile(policy, laptop()), report::Detail::steps));
 }
 
 TEST(GoldenTest, HostViewAsRoot) {
   Policy policy = shipped(View::host);
   policy.identity = Identity::root;
-  expect_golden("host-as-root.txt", to_text(must_compile(policy, laptop()), Detail::steps));
+  expect_golden("host-as-root.txt",
+                report::plan_text(must_compile(policy, laptop()), report::Detail::steps));
 }
 
 TEST(GoldenTest, MinimalViewStartedByRootWithLimits) {
@@ -134,7 +144,8 @@ TEST(GoldenTest, MinimalViewStartedByRootWithLimits) {
   Policy policy = shipped(View::minimal);
   policy.limits.memory = std::uint64_t{2} << 30;
   policy.limits.milli_cpus = 2000;
-  expect_golden("minimal-by-root-limited.txt", to_text(must_compile(policy, host), Detail::steps));
+  expect_golden("minimal-by-root-limited.txt",
+                report::plan_text(must_compile(policy, host), report::Detail::steps));
 }
 
 TEST(GoldenTest, EverythingAtOnceAsJson) {
@@ -149,14 +160,15 @@ TEST(GoldenTest, EverythingAtOnceAsJson) {
   policy.rules.push_back(rule(RuleKind::read_write, "/srv/data"));
   policy.rules.push_back(rule(RuleKind::tmpfs, "/home/ann/project/cache"));
   policy.limits.memory = 1 << 30;
-  expect_golden("everything.json", to_json(must_compile(policy, host)));
+  expect_golden("everything.json", report::plan_json(must_compile(policy, host)));
 }
 
 TEST(GoldenTest, NoPlanShowsTheCallersSecrets) {
   for (const View view : {View::minimal, View::host}) {
     const Plan plan = must_compile(shipped(view), laptop());
-    EXPECT_EQ(to_json(plan).find("never in a plan"), std::string::npos);
-    EXPECT_EQ(to_text(plan, Detail::reasons).find("never in a plan"), std::string::npos);
+    EXPECT_EQ(report::plan_json(plan).find("never in a plan"), std::string::npos);
+    EXPECT_EQ(report::plan_text(plan, report::Detail::reasons).find("never in a plan"),
+              std::string::npos);
   }
 }
 

@@ -9,8 +9,8 @@ groups=/sys/fs/cgroup
 
 # --- Who runs coop ---
 
-# A subtree as systemd delegates it: controllers are on, the user may make groups and move processes
-# in it, and the session's processes are in a group at its end.
+# A subtree as systemd delegates it: controllers are enabled, the user may create groups and move processes in it, and
+# the session's processes are in a leaf group.
 delegate() {
   echo '+memory +pids +cpu' > "$groups/cgroup.subtree_control"
   mkdir "$groups/delegated"
@@ -49,7 +49,7 @@ result() {
 }
 
 bomb=(dd if=/dev/zero of=/dev/null bs=128M count=1)  # one buffer, filled once
-# Each waits to open a pipe that nobody writes: no program to start, nothing that ends by itself.
+# Each blocks on opening a FIFO without a writer: no program to start, nothing that ends by itself.
 # shellcheck disable=SC2016
 forks=(/bin/dash -c 'mkfifo /tmp/gate; i=0
   while [ $i -lt 60 ]; do read line < /tmp/gate & i=$((i + 1)); echo started; done')
@@ -155,7 +155,7 @@ limits_without_groups() {
     exits 125 "$1" "$COOP_BINARY" run --require limits --memory 64m -- true
 }
 
-# A name that begins like another's: a machine that offers cpuset does not offer cpu by that.
+# A name that is a prefix of another: a machine that offers cpuset does not thereby offer cpu.
 echo +cpuset > "$groups/cgroup.subtree_control"
 check "as_root: the first run of a machine has its limits, too" \
   result 'it["exit_code"] == 0 and not it["notes"]' as_root --cpus 0.5 -- true
@@ -166,7 +166,7 @@ limits_without_groups as_tester
 delegate
 limits_hold as_delegated
 
-# A group that has processes itself cannot offer controllers to groups below it.
+# A group that has processes itself cannot enable controllers for its children.
 mkdir "$groups/crowded"
 chown -R tester "$groups/crowded"
 check "in a delegated group with processes of its own, the limit holds or a note says why not" \

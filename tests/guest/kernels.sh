@@ -74,6 +74,35 @@ confines() {
     test "$(seen_inside "$who" -- sh -c 'ls /proc | grep -c "^[0-9]"')" -le 6
 }
 
+# Called as `tool WHO NAME ARGUMENTS [FLAG...]`.
+tool() {
+  local who=$1
+  shift
+  "$who" "$COOP_BINARY" tool "$@" -w "$project"
+}
+
+serves_files() {
+  local who=$1
+  "$who" mkdir -p "$project/layer" "$project/closed"
+  "$who" bash -c 'echo lower > "$1/layer/file"; echo secret > "$1/closed/key"' make "$project"
+  check "$who: read_file reads the workspace" prints one tool "$who" read_file '{"path": "file"}'
+  check "$who: write_file writes it" tool "$who" write_file '{"path": "a/b", "content": "x"}'
+  check "$who: and the host sees it" test -e "$project/a/b"
+  check "$who: what is hidden is not read" \
+    exits_saying 1 'is hidden by' tool "$who" read_file '{"path": "closed/key"}' --hide "$project/closed"
+  check "$who: an overlay is read" \
+    prints lower tool "$who" read_file '{"path": "layer/file"}' --overlay "$project/layer"
+  check "$who: a guarded file is not written" \
+    exits_saying 1 'guard .git/hooks' tool "$who" write_file '{"path": ".git/hooks/x", "content": "x"}'
+  check "$who: /usr is not written" \
+    exits_saying 1 'is read-only by' tool "$who" write_file '{"path": "/usr/made", "content": "x"}'
+  check "$who: /etc/shadow is not read" \
+    exits_saying 1 "not in the sandbox's view" tool "$who" read_file '{"path": "/etc/shadow"}'
+  "$who" ln -sfn /etc/shadow "$project/link"
+  check "$who: nor through a link" \
+    exits_saying 1 "not in the sandbox's view" tool "$who" read_file '{"path": "link"}'
+}
+
 hides_secrets() {
   local who=$1 home=$2
   check "$who: the home directory is readable in the host view (control)" \
@@ -107,6 +136,7 @@ works() {
   passes_on_the_end "$1"
   confines "$1" "$2"
   hides_secrets "$1" "$2"
+  serves_files "$1"
   guards_the_workspace "$1"
   check "$1: an overlay takes writes and forgets them" \
     box "$1" --view host --overlay "$2/.ssh" -- touch "$2/.ssh/made"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs in a guest started without Landlock (kernel parameter lsm=…): the second wall is missing, the
-# first must stand, and whoever requires both is told.
+# Runs in a guest started without Landlock (kernel parameter lsm=…): the second check is missing, the
+# mounts must hold, and --require landlock fails.
 # shellcheck disable=SC2317  # functions are called by `check`
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=checks.sh

@@ -21,7 +21,7 @@ std::string host_log(const std::string& directory) {
   return run_bare(shell(git("git log --format=%s")), {.directory = directory}).out;
 }
 
-// Commits in a sandbox and looks from the host whether the commit is there and the repository sound.
+// Commits in a sandbox and checks from the host that the commit exists and the repository is valid.
 void expect_commit(const Workspace& workspace, const std::string& where, const std::string& view) {
   const std::string script = git("cd " + where + "; echo " + view + " > file-" + view +
                                  "; git add .; git commit -qm 'inside " + view +
@@ -79,7 +79,7 @@ KERNEL_TEST(KernelGit, CommitInALinkedWorktree) {
                          {.directory = workspace.around() / "main"})
                     .out,
                 HasSubstr("inside " + view));
-    // The main worktree's files are none of the sandbox's business, and its hooks and settings are guarded.
+    // The main worktree's files are not visible, and its hooks and settings are guarded.
     EXPECT_NE(workspace.run({"cat", workspace.around() / "main/x"}, {}).exit_code, 0);
     EXPECT_NE(workspace.run({"touch", workspace.around() / "main/x"}, in_view(view)).exit_code, 0);
     const std::string hooks = workspace.around() / "main/.git/hooks";
@@ -108,7 +108,8 @@ KERNEL_TEST(KernelGit, CommitInASuperprojectAndItsSubmodule) {
 }
 
 KERNEL_TEST(KernelGit, CommitWithOnlyTheSubmodulesCheckoutAsWorkspace) {
-  // The checkout and its git directory name each other by relative paths, so both must be in place.
+  // The checkout and its git directory refer to each other by relative paths, so both must be at
+  // their places.
   const Workspace workspace{visible_place()};
   make_superproject(workspace);
   const Ran ran =

@@ -1,4 +1,4 @@
-// Guarded files: read-only where they exist, taken away where they appear, and never lost.
+// Guarded files: read-only if they exist, quarantined if they appear, and never lost.
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -122,7 +122,7 @@ KERNEL_TEST(KernelGuards, HooksOfANestedRepositoryAreTakenAway) {
 }
 
 KERNEL_TEST(KernelGuards, ThatNextRunFindsAnExistingHookOfTheHostUntouched) {
-  // What the owner put there between two runs is the owner's.
+  // Files that the owner adds between two runs stay.
   const Workspace workspace;
   make_repository(workspace / "nested");
   write_file(workspace / "nested/.git/hooks/pre-commit", "mine\n");

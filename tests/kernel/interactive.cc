@@ -1,4 +1,4 @@
-// coop at a terminal: the command has a terminal of its own, and the caller's comes back as it was.
+// coop at a terminal: the command has its own terminal, and the caller's is restored.
 #include <signal.h>
 
 #include "kernel/screen.h"
@@ -16,11 +16,11 @@ Arguments coop_run(const Workspace& workspace, const Arguments& command,
   return words;
 }
 
-// What comes first at a terminal: the version, the isolation, who is not held by it.
+// The first line at a terminal: the version, the isolation, and who bypasses it.
 constexpr const char* kGreeting =
-    "coop: version 0.1.0, linux (namespaces + landlock + seccomp); nobody bypasses it";
+    "coop: version 0.1.0, linux (namespaces + landlock + seccomp); no user bypasses it";
 
-// A duration no other test sleeps for: tests run side by side and look for their own process.
+// A duration no other test sleeps for: tests run in parallel and search for their own process.
 std::string unique_seconds() { return "60." + std::to_string(::getpid()); }
 
 KERNEL_TEST(KernelTerminal, TheCommandHasATerminalOfItsOwn) {
@@ -109,7 +109,7 @@ KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
                 Role::job);
   ASSERT_TRUE(screen.shows("ready"));
   EXPECT_TRUE(screen.becomes(false));  // raw while it runs
-  // Only once cat answers: a shell that is just starting it (with vfork) cannot be stopped.
+  // Only after cat answers: a shell that is just starting it (with vfork) cannot be stopped.
   screen.type("first\n");
   EXPECT_TRUE(screen.shows("first\r\nfirst")) << screen.seen();
   screen.type("\x1a");
@@ -125,7 +125,7 @@ KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
   EXPECT_TRUE(screen.cooked());
 }
 
-// Nobody could continue coop here; a plain command is not stopped either.
+// There is no shell that could continue coop here; an ordinary command is not stopped either.
 KERNEL_TEST(KernelTerminal, ControlZIsNothingWithoutAShell) {
   const Workspace workspace;
   Screen screen(coop_run(workspace, shell("echo ready; cat; sleep 0.5; echo finished")),
@@ -163,11 +163,11 @@ KERNEL_TEST(KernelTerminal, ControlZStopsEverythingWithoutATerminalOfItsOwn) {
   }
 }
 
-// coop stops with its command. What the command left running must not gain time by that.
+// coop stops with its command. Processes that the command left must not gain time by that.
 KERNEL_TEST(KernelTerminal, ATimeoutHoldsWhileCoopIsStopped) {
   const std::string marker = "61." + std::to_string(::getpid());
   const std::string background = "setsid sh -c 'while :; do date >> tick; sleep 0.1; done' & ";
-  // So many stops that telling all of them would fill a socket nobody reads.
+  // Enough stops that reporting all of them would fill the control socket.
   const std::string flood =
       "me=$$; setsid sh -c \"while :; do kill -CONT $me; kill -STOP $me; "
       "sleep 0.002; done\" & ";
@@ -181,7 +181,7 @@ KERNEL_TEST(KernelTerminal, ATimeoutHoldsWhileCoopIsStopped) {
                   workspace.options(), Role::job);
     ASSERT_TRUE(screen.stopped()) << screen.seen();
     EXPECT_TRUE(exists(workspace / "tick"));
-    // Control: it runs, as soon as its shell has got round to it.
+    // Control: it runs, once its shell has started it.
     EXPECT_TRUE(
         eventually([&] { return !processes_with(std::string("sleep\0", 6) + marker).empty(); }));
     EXPECT_TRUE(all_gone(std::string("sleep\0", 6) + marker));

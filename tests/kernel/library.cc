@@ -1,4 +1,4 @@
-// libcoop from a C++ program: many threads, streams, signals, and no trace in the calling process.
+// libcoop from a C++ program: threads, streams, signals, and no changes to the calling process.
 #include "coop/sandbox.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ struct PipeEnds {
   }
 };
 
-// What came within ten seconds: the test itself holds the other end, so there is no end to wait for.
+// Reads for ten seconds at most: the test itself holds the other end, so there is no EOF.
 std::string read_line(int fd) {
   std::string line;
   pollfd ready{fd, POLLIN, 0};
@@ -216,7 +216,7 @@ KERNEL_TEST(KernelLibrary, SignalsTheCallerBlocksAreNotBlockedInside) {
   }
 }
 
-// The program is stopped, as by a debugger or a person: init knows the time too.
+// The program is stopped (SIGSTOP): init enforces the timeout too.
 KERNEL_TEST(KernelLibrary, ATimeoutHoldsWhileTheProgramIsStopped) {
   const Workspace workspace;
   const std::string marker = "86421." + std::to_string(::getpid());
@@ -322,7 +322,7 @@ KERNEL_TEST(KernelLibrary, AKilledProgramsSandboxesAreAllCleanedUpAfter) {
               policy_of(workspace),
               Command{.arguments = {"sh", "-c", "echo evil > .envrc; touch ready; sleep 60"}}, {}))
         boxes.push_back(std::move(*box));
-    // A child of its own that lives on must not keep the janitor from noticing its end.
+    // A child of its own that survives must not keep the janitor from noticing its exit.
     if (::fork() == 0) ::_exit(::sleep(4) != 0);
     ::pause();
   }
@@ -336,7 +336,7 @@ KERNEL_TEST(KernelLibrary, AKilledProgramsSandboxesAreAllCleanedUpAfter) {
   EXPECT_EQ(std::ranges::count(kept.out, '\n'), 3) << kept.out;
 }
 
-// Output that never pauses puts off neither the timeout nor the janitor.
+// Continuous output delays neither the timeout nor the janitor.
 KERNEL_TEST(KernelLibrary, AFloodOfOutputPutsNothingOff) {
   const Workspace workspace;
   const Workspace state;
@@ -357,7 +357,7 @@ KERNEL_TEST(KernelLibrary, AFloodOfOutputPutsNothingOff) {
   EXPECT_TRUE(eventually([&] { return !exists(workspace / ".envrc"); }));
 }
 
-// What a program forked is not its parent, though it has a copy of everything.
+// A forked child has copies of the handles, but does not own the sandboxes.
 KERNEL_TEST(KernelLibrary, AForkedChildCannotTakeWhatIsItsParents) {
   const Workspace workspace;
   Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
@@ -380,7 +380,7 @@ KERNEL_TEST(KernelLibrary, AForkedChildCannotTakeWhatIsItsParents) {
   EXPECT_EQ(box->wait(milliseconds(200))->outcome, Outcome::timed_out);  // it was alive
 }
 
-// Its memory was a copy of ours, with whatever we had in it.
+// init's memory was a copy of ours.
 KERNEL_TEST(KernelLibrary, InitForgetsWhatItWasClonedWith) {
   const Workspace workspace;
   const std::string large(std::size_t{64} << 20, 'x');
@@ -395,7 +395,7 @@ KERNEL_TEST(KernelLibrary, InitForgetsWhatItWasClonedWith) {
 
 std::atomic<int> child_signals = 0;
 
-// A suite of its own: after another test's threads, the helper's SIGCHLD is documented.
+// A separate suite: after another test's threads, the helper's SIGCHLD is expected.
 KERNEL_TEST(KernelEmbedding, TheCallersChildrenAndSignalsAreItsOwn) {
   if (__libc_single_threaded == 0) GTEST_SKIP() << "this process has had threads";
   const Workspace workspace;
@@ -407,7 +407,7 @@ KERNEL_TEST(KernelEmbedding, TheCallersChildrenAndSignalsAreItsOwn) {
   {
     Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
     ASSERT_TRUE(box.has_value());
-    // A program's own wait() loop must not find, or take, our processes.
+    // A program's own wait() loop must not see or reap our processes.
     errno = 0;
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);

@@ -1,4 +1,4 @@
-// Signals, timeouts and the end: what goes in, and that nothing is left behind.
+// Signals, timeouts and the end of a run: nothing is left behind.
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ Arguments coop_run(const Workspace& workspace, const Arguments& flags, const std
   return command;
 }
 
-// A command line nobody else has, to find processes by from outside.
+// A unique command line, to find processes by from outside.
 std::string marker() {
   static int count = 0;
   return std::to_string(7000000 + ::getpid()) + "." + std::to_string(++count);

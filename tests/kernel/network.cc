@@ -1,4 +1,4 @@
-// The network of a sandbox on this kernel, without any outside: tests/network has one.
+// The network of a sandbox on this kernel, without an outside: tests/network simulates one.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -48,7 +48,7 @@ class Server {
   std::thread thread_{};
 };
 
-// Reads what comes from host:port, with no library's opinion on proxies.
+// Reads from host:port directly, ignoring proxy variables.
 Arguments connect_to(const std::string& host, const std::string& port) {
   return {"python3", "-c",
           "import socket,sys\n"
@@ -81,7 +81,7 @@ KERNEL_TEST(KernelNetwork, AllowedNamesHaveAnAddressAndOthersDoNotExist) {
   EXPECT_NE(workspace.run({"getent", "ahosts", "a.allowed.example"}).exit_code, 0);
 }
 
-// No hangs: whoever waits for a timeout thinks that the program is broken.
+// Refusals are immediate: a timeout would look like a broken program.
 KERNEL_TEST(KernelNetwork, WhatIsNotAllowedIsRefusedAtOnce) {
   const Workspace workspace;
   const char* script =

@@ -8,7 +8,7 @@
 namespace coop::tests {
 namespace {
 
-// A home with room for a policy, a state directory, and something outside the workspace.
+// A home with a policy, a state directory, and files outside the workspace.
 class Home {
  public:
   explicit Home(const Workspace& workspace) : workspace_(workspace) {
@@ -52,6 +52,26 @@ class Home {
 
 std::string grant(const std::string& key, const std::string& path) {
   return "[sandbox]\n" + key + " = [\"" + path + "\"]\n";
+}
+
+KERNEL_TEST(PolicyFiles, ACacheOfAFileIsTheSameAsOneOfAFlag) {
+  const Workspace workspace{visible_place()};
+  const Home home(workspace);
+  const std::string cache = home.home() + "/.cargo/git";
+  const auto make_repository = [&](const Arguments& flags, const std::string& name) {
+    const std::string bare = cache + "/" + name;
+    make_directories(cache);
+    const Ran ran = home.run(flags, "mkdir -p " + bare + "/hooks " + bare + "/objects " + bare +
+                                        "/refs && echo 'ref: refs/heads/main' >" + bare +
+                                        "/HEAD && echo '[core]' >" + bare + "/config && echo x >" +
+                                        bare + "/hooks/pre-commit");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return exists(bare + "/config");
+  };
+  EXPECT_FALSE(make_repository({"--rw", cache}, "granted"));  // control: a grant is watched
+  EXPECT_TRUE(make_repository({"--cache", "cargo"}, "flag"));
+  home.user_policy("[sandbox]\ncache_volumes = [\"cargo\"]\n");
+  EXPECT_TRUE(make_repository({}, "file"));
 }
 
 KERNEL_TEST(PolicyFiles, TheUsersPolicyIsTheSandbox) {
@@ -142,8 +162,8 @@ KERNEL_TEST(PolicyFiles, ASandboxChangesNeitherItsPolicyNorItsApprovals) {
   EXPECT_FALSE(exists(home.home() + "/state/coop/approvals/x"));
 }
 
-// The organisation's file belongs to root: here that is the root of a user namespace, with a layer of
-// our own over /etc.
+// The organisation's file belongs to root: here to root of a user namespace, with an overlay over
+// /etc.
 class Organisation {
  public:
   Organisation(const Workspace& workspace, const Home& home, const std::string& policy)
@@ -174,7 +194,7 @@ class Organisation {
   std::string layer_;
 };
 
-KERNEL_TEST(PolicyFiles, NobodyGoesBeyondTheOrganisation) {
+KERNEL_TEST(PolicyFiles, NoPolicyExceedsTheOrganisation) {
   const Workspace workspace;
   const Home home(workspace);
   make_directories(home.outside() + "/allowed");
@@ -203,11 +223,11 @@ KERNEL_TEST(PolicyFiles, NobodyGoesBeyondTheOrganisation) {
     EXPECT_EQ(ran.exit_code, 125) << flags.front() << ran.err;
     EXPECT_NE(ran.err.find("/etc/coop/policy.toml"), std::string::npos) << ran.err;
   }
-  // By a symlink the name is inside the bound and the place is not.
+  // The symlink's name is inside the bound, its target is not.
   make_symlink(home.home(), home.outside() + "/allowed/link");
   const Ran linked = run({"--rw", home.outside() + "/allowed/link"}, "true");
   EXPECT_EQ(linked.exit_code, 125) << linked.err;
-  // Files below are cut back, and say so.
+  // Lower files are cut back, with a note.
   home.user_policy("[sandbox]\npids_limit = 200\n");
   const Ran cut = run({}, "true");
   EXPECT_EQ(cut.exit_code, 0) << cut.err;
@@ -300,7 +320,7 @@ KERNEL_TEST(PolicyFiles, AConfigurationInTheWorkspaceHasToBeNamedAndCannotBeWrit
     EXPECT_NE(home.run(flags, "mv coop.toml other").exit_code, 0);
   }
   EXPECT_EQ(read_file(workspace / "coop.toml"), kPeople);
-  // One that appears further down is taken away: somebody may start coop there.
+  // A new one in a subdirectory is quarantined too: coop may be started there later.
   make_directories(workspace / "sub/deep");
   EXPECT_EQ(home.run({},
                      "mkdir sub/deep/.coop; echo x > sub/deep/.coop/policy.toml; "

@@ -89,7 +89,7 @@ KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
   ::close(ends[1]);
   char buffer[64];
   EXPECT_EQ(::read(ends[0], buffer, sizeof buffer), 9);
-  EXPECT_EQ(::read(ends[0], buffer, sizeof buffer), 0);  // nobody else holds it
+  EXPECT_EQ(::read(ends[0], buffer, sizeof buffer), 0);  // EOF: no other process holds it
   ::close(ends[0]);
 }
 
@@ -111,7 +111,7 @@ KERNEL_TEST(KernelPool, IsFilledUpWhileACommandLasts) {
   std::thread caller([&] { pool.exec({.arguments = {"sleep", sleeper}}, seconds(3)); });
   EXPECT_TRUE(eventually([&] { return !processes_with(sleeper).empty(); }));
   EXPECT_TRUE(eventually([&] { return pool.ready() == 1; }));
-  EXPECT_FALSE(processes_with(sleeper).empty());  // still at it
+  EXPECT_FALSE(processes_with(sleeper).empty());  // still running
   caller.join();
 }
 

@@ -1,6 +1,7 @@
-// Protected paths, patterns and the organisation's rules, for real, through the library.
+// Protected paths, patterns and the organisation's rules in real sandboxes, through the library.
 #include "coop/sandbox.h"
 #include "kernel/support.h"
+#include "support/destination_rule.h"
 
 namespace coop::tests {
 namespace {
@@ -8,7 +9,10 @@ namespace {
 using testing::HasSubstr;
 
 PathRule rule(RuleKind kind, const std::string& path) {
-  return {.kind = kind, .path = path, .origin = "policy.toml:1", .reason = "the test says so"};
+  return {.kind = kind,
+          .path = path,
+          .origin = {Scope::user, "policy.toml", {1, 0}},
+          .reason = "the test says so"};
 }
 
 PathRule pattern(const std::string& path) {
@@ -57,7 +61,7 @@ KERNEL_TEST(KernelProtect, AProtectedDirectoryInTheWorkspaceCannotBeWritten) {
     EXPECT_EQ(project.run(closed, "touch var/new && ls var"),
               "data\nnew\nother\n0");  // beside it too
     EXPECT_EQ(read_file(project.workspace / "var/data/file"), "kept\n");
-    // Control: without the rule all of it works, in an order that leaves the file for the last.
+    // Control: without the rule all attempts work, ordered so that the file is removed last.
     for (const char* attempt :
          {"echo x >> var/data/file", "touch var/data/new", "mkdir var/data/deep/new",
           "chmod 777 var/data/file", "ln var/data/file var/data/link", "rm var/data/file"})
@@ -76,7 +80,7 @@ KERNEL_TEST(KernelProtect, NeitherItNorItsParentCanBeMovedOrReplaced) {
     EXPECT_EQ(read_file(project.workspace / "var/data/file"), "kept\n");
     EXPECT_TRUE(exists(project.workspace / "var/data/deep"));
     EXPECT_FALSE(exists(project.workspace / "var/link"));
-    // Control: without the rule the parent goes, and what was in it with it.
+    // Control: without the rule the parent directory can be moved, with its contents.
     EXPECT_EQ(project.run(project.policy(view, {}), "mv var gone && cat gone/data/file"),
               "kept\n0");
   }
@@ -110,7 +114,7 @@ KERNEL_TEST(KernelProtect, APrivateLayerInItIsAllowedAndOpensNothingElse) {
         view, {project.protect(), rule(RuleKind::tmpfs, project.workspace / "var/data/deep/er")});
     EXPECT_EQ(project.run(policy, "echo x > var/data/deep/er/x && cat var/data/deep/er/x"), "x\n0");
     EXPECT_FALSE(exists(project.workspace / "var/data/deep/er/x"));
-    // What leads to it is pinned by a mount of its own, which must not be a writable one.
+    // Its parent is pinned by a mount of its own, which must not be writable.
     EXPECT_NE(project.run(policy, "touch var/data/deep/x").back(), '0');
     EXPECT_FALSE(exists(project.workspace / "var/data/deep/x"));
   }
@@ -140,7 +144,7 @@ KERNEL_TEST(KernelPatterns, WhatMatchesIsHidden) {
         "for f in a.env b.env .env plain deep/er/c.env; do cat $f; done "
         "2>/dev/null | grep -c s3cret";
     EXPECT_EQ(project.run(project.policy(view, {}), script), "5\n0");  // control
-    // One pattern reaches what it names and nothing else: no dot files, no deeper directories.
+    // A pattern matches exactly what it names: no dot files, no deeper directories.
     EXPECT_EQ(project.run(project.policy(view, {pattern(project.workspace / "*.env")}), script),
               "3\n0");
     std::vector<PathRule> many;
@@ -178,11 +182,11 @@ KERNEL_TEST(KernelFinal, NoLaterGrantShowsWhatIsHiddenForGood) {
   const std::string script = "cat " + (place / "keys/file") + " 2>/dev/null";
   const PathRule grant = rule(RuleKind::read_only, place / "keys");
   PathRule hide = rule(RuleKind::hide, place / "keys");
-  hide.origin = "/etc/coop/policy.toml:2";
+  hide.origin = {Scope::organisation, "/etc/coop/policy.toml", {2, 0}};
   for (const View view : kBothViews) {
-    hide.final = false;
+    hide.precedence = Precedence::by_order;
     EXPECT_EQ(project.run(project.policy(view, {hide, grant}), script), "s3cret\n0");  // control
-    hide.final = true;
+    hide.precedence = Precedence::final;
     EXPECT_THAT(project.run(project.policy(view, {hide, grant}), script),
                 HasSubstr("is hidden by /etc/coop/policy.toml:2"));
     EXPECT_EQ(
@@ -200,19 +204,21 @@ KERNEL_TEST(KernelFinal, NothingIsGrantedOutOfBounds) {
   make_symlink(outside.path(), inside / "link");
   const auto read = [&](const std::string& path) {
     Policy policy = project.policy(View::minimal, {rule(RuleKind::read_only, path)});
-    policy.bounds = {.readable = std::vector<Path>{inside.path()}, .origin = "the organisation"};
+    policy.bounds = {.readable = std::vector<Path>{inside.path()},
+                     .origin = {Scope::organisation, "/etc/coop/policy.toml", {}}};
     return project.run(policy, "cat " + path + "/file");
   };
   EXPECT_EQ(read(inside.path()), "in\n0");  // control
-  EXPECT_THAT(read(outside.path()), HasSubstr("is outside what the organisation allows"));
-  EXPECT_THAT(read(inside / "link"), HasSubstr("is outside what the organisation allows"));
+  EXPECT_THAT(read(outside.path()), HasSubstr("is outside what /etc/coop/policy.toml allows"));
+  EXPECT_THAT(read(inside / "link"), HasSubstr("is outside what /etc/coop/policy.toml allows"));
 }
 
 KERNEL_TEST(KernelFinal, ADenialThatCannotBeKeptStartsNothing) {
   const Project project;
   Policy policy = project.policy(View::minimal, {});
   policy.network = NetworkMode::full;
-  policy.deny_net = {{"bad.example", "the organisation"}};
+  policy.deny_net = {{tests::destination("bad.example"),
+                      Origin{Scope::organisation, "/etc/coop/policy.toml", {1, 0}}}};
   EXPECT_THAT(project.run(policy, "touch started"),
               testing::AnyOf(HasSubstr("cannot keep a name out"), HasSubstr("neither pasta")));
   EXPECT_FALSE(exists(project.workspace / "started"));

@@ -1,4 +1,4 @@
-// What a sandbox is not started for, and how that is said.
+// Requests that coop refuses, and the messages.
 #include "kernel/support.h"
 
 namespace coop::tests {

@@ -239,7 +239,7 @@ KERNEL_TEST(KernelRules, TildeAndRelativePathsAreUnderstood) {
             "tool\n");
 }
 
-// What ".." means behind a symlink is the kernel's word, not the text's.
+// ".." after a symlink is resolved by the kernel, not textually.
 KERNEL_TEST(KernelRules, DotsBehindASymlinkAreWhatTheKernelMakesOfThem) {
   const Workspace workspace;
   make_directories(workspace.around() / "other/deep");

@@ -1,4 +1,4 @@
-// Exit codes, output and usage: what the caller learns of a run.
+// Exit codes, output and usage: the result of a run.
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
@@ -148,7 +148,7 @@ KERNEL_TEST(KernelOutcome, UsageIsPlausible) {
 }
 
 KERNEL_TEST(KernelStreams, ALotPassesThroughUnchanged) {
-  // 64 MiB in and out, compared by checksum: no relay, no copy, no change.
+  // 64 MiB in and out, compared by checksum: nothing is relayed, copied or changed.
   const Workspace workspace;
   const Ran ran = run_bare(
       {"bash", "-c",

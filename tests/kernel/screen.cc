@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 Clock::time_point in_ten_seconds() { return Clock::now() + std::chrono::seconds(10); }
 
-// Returns in the job, a foreground process group of its own.
+// Returns in the job, which has its own foreground process group.
 void become_shell_of_a_job() {
   ::signal(SIGTTOU, SIG_IGN);
   const pid_t job = ::fork();

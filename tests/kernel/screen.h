@@ -1,4 +1,4 @@
-// A person at a terminal, for tests: types, looks, resizes, and remembers what was there before.
+// A simulated person at a terminal: types, reads, resizes, and remembers the settings before.
 #pragma once
 
 #include <sys/types.h>
@@ -11,10 +11,10 @@
 
 namespace coop::tests {
 
-// Who the command is on its terminal.
+// The role of the command on its terminal.
 enum class Role {
-  leader,  // of the session, as with a terminal's -e: nobody could continue it
-  job      // of a small shell, which stops, goes on and ends as its job does
+  leader,  // session leader, as with xterm -e: no shell can continue it
+  job      // of a small shell, which stops, continues and exits as its job does
 };
 
 class Screen {
@@ -26,20 +26,20 @@ class Screen {
   ~Screen();
 
   void type(const std::string& text) const;
-  // Reads until the text has come since the last call; false after ten seconds.
+  // Reads until the text has appeared since the last call; false after ten seconds.
   bool shows(const std::string& text);
   void resize(unsigned short rows, unsigned short columns) const;
-  // To the command, or to its shell. SIGCONT and SIGKILL reach the job behind it.
+  // To the command, or to its shell. SIGCONT and SIGKILL are passed on to the job.
   void signal(int number) const;
-  // The terminal shows no more what is typed.
+  // Switches echo off.
   void silence() const;
 
   // Its exit code; 128 + signal when killed, -1 after ten seconds.
   int finish();
-  // Waits until the command itself is stopped, as by job control; false when it ends instead.
+  // Waits until the command itself is stopped by job control; false when it exits instead.
   bool stopped();
 
-  // Whether the terminal echoes and edits lines: false while a program has it raw.
+  // Whether the terminal is in canonical mode with echo: false while a program has it in raw mode.
   bool cooked() const;
   bool becomes(bool cooked_mode) const;
 

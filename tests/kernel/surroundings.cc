@@ -1,4 +1,4 @@
-// What the command finds around it: directory, variables, names, ids, clocks, network, processes.
+// The environment of a command: directory, variables, names, ids, clocks, network, processes.
 #include <unistd.h>
 
 #include "kernel/support.h"
@@ -66,7 +66,7 @@ KERNEL_TEST(KernelSurroundings, IdsAreTheCallersOrRoot) {
   EXPECT_EQ(workspace.run(shell(ids)).out, self);
   EXPECT_EQ(workspace.run(shell(ids), {"--as-self"}).out, self);
   EXPECT_EQ(workspace.run(shell(ids), {"--as-root"}).out, "0:0\n");
-  // Whatever it is called inside, on the host it is the caller.
+  // Whatever the id inside, on the host the file belongs to the caller.
   struct stat status{};
   ASSERT_EQ(::stat((workspace / "made-by").c_str(), &status), 0);
   EXPECT_EQ(status.st_uid, ::geteuid());

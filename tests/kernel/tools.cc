@@ -1,4 +1,4 @@
-// The tools people and agents use inside: compilers, interpreters, debuggers, and coop itself.
+// Tools that people and agents use inside: compilers, interpreters, debuggers, and coop itself.
 #include "kernel/support.h"
 
 namespace coop::tests {

@@ -5,7 +5,7 @@ import contextlib
 from host import (Case, CURL, DIRECT, IS_ROOT, Listener, METADATA, OTHER, PRIVATE, PROXIED, PROXY, PUBLIC, PUBLIC6, SECRET, SOCKS,
                   WAYS, allow, main, run, run_json, run_python, told)
 
-# Sends bytes to the proxy as they are, and prints what comes back.
+# Sends raw bytes to the proxy, and prints the answer.
 RAW = f"""
 import socket, sys
 s = socket.create_connection(("{PROXY}", 1080), 10)
@@ -102,7 +102,7 @@ class Addresses(Case):
                         self.assertNotIn(SECRET, done.stdout)
         for how in WAYS:
             self.works(run(how + f"http://{control}/", *allow(control)), "public page")
-        self.nobody_inside()
+        self.nothing_inside_reached()
 
     def test_names_that_lead_inside(self):
         names = ["private.example", "loopback.example", "metadata.example", "both.example", "unspecified.example",
@@ -112,8 +112,8 @@ class Addresses(Case):
                 answer = run_json(how + f"http://{name}/", *allow(*names))
                 self.assertNotEqual(answer["exit_code"], 0)
                 self.assertEqual([denial["rule"].split(":")[0] for denial in answer["denials"]], ["address guard"], answer)
-        self.nobody_inside()
-        # Whoever names the network as well wants it.
+        self.nothing_inside_reached()
+        # A rule that names the network as well allows it.
         self.works(run(DIRECT + "http://private.example/", *allow("private.example", "10.99.0.0/16")), SECRET)
 
     def test_a_name_that_rebinds(self):
@@ -123,7 +123,7 @@ class Addresses(Case):
             done = run(f"{once}; for i in 1 2 3 4; do {once} && echo GOT AGAIN; done; true", *allow("rebind.example"))
             self.assertEqual(done.stdout.count("public page"), 1, done.stdout + done.stderr)
             self.assertNotIn("GOT AGAIN", done.stdout)
-            self.nobody_inside()
+            self.nothing_inside_reached()
 
     def test_stand_in_addresses_are_of_one_sandbox_and_of_names_that_were_asked(self):
         flags = allow("good.example", "198.18.0.0/15")
@@ -143,7 +143,7 @@ class Tls(Case):
             for name in ("other.example", "evil.example", "sub.good.example"):
                 answer = run_json(self.HELLO.format(to="good.example:443", proxy=proxy, name=name), *flags)
                 self.assertNotEqual(answer["exit_code"], 0)
-                self.assertEqual(answer["denials"][0]["rule"], f"TLS guard: its TLS asks for {name}")
+                self.assertEqual(answer["denials"][0]["rule"], f"TLS guard: the TLS ClientHello names {name}")
             self.assertEqual(told()["tls_names"], ["good.example"])
 
     def test_a_hello_in_pieces_is_still_read(self):
@@ -193,7 +193,7 @@ for said in range(4):
     incoming.write(data)
 """
         flags = allow("good.example:8444")
-        # As it is meant: two hellos, one name.
+        # Control: two ClientHellos with one name.
         self.works(run(["python3", "-c", script], *flags), "DONE after 2")
         self.assertEqual(set(told()["tls_names"]), {"good.example"})
         self.works(run(CURL + "https://good.example:8444/", *flags), "public page")
@@ -201,7 +201,7 @@ for said in range(4):
             answer = run_json(["python3", "-c", script, *words], *flags)
             self.assertIn("ENDED", answer["stdout"]["text"])
             self.assertEqual([denial["rule"] for denial in answer["denials"]],
-                             ["TLS guard: the second hello of its TLS asks for evil.example"])
+                             ["TLS guard: the second TLS ClientHello names evil.example"])
         self.assertEqual(set(told()["tls_names"]), {"good.example"})
 
     def test_other_versions_of_a_record_are_tls_as_well(self):
@@ -264,7 +264,7 @@ class Requests(Case):
         self.assertEqual(told()["hits"], [])
 
     def test_one_connection_one_host(self):
-        # A second request behind the first goes to the first one's host, as data, or nowhere.
+        # A second request after the first goes to the first one's host, as data, or nowhere.
         second = b"GET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n"
         raw(b"GET http://good.example/ HTTP/1.1\r\nHost: good.example\r\n\r\n" + second, flags=allow("good.example"))
         hits = told()["hits"]
@@ -291,8 +291,8 @@ class Requests(Case):
         self.assertNotIn("proxy-authorization", told()["hits"][0]["names"])
 
     def test_an_allowed_host_that_is_a_proxy_is_a_hole_of_the_list(self):
-        # What an allowed host does for its clients is its own doing: coop sees bytes to that host, at the port that was
-        # allowed. Only that port of it, and nothing is asked or connected here for the second host.
+        # What an allowed host forwards for its clients is its own decision: coop sees bytes to that host, at the
+        # allowed port. Only that port of it, and nothing is resolved or connected here for the second host.
         command = CURL + "--noproxy '' -x http://relay.example:3128 -p http://good.example/"
         done = run(command, *allow("relay.example:3128"))
         self.works(done, "public page")
@@ -302,7 +302,7 @@ class Requests(Case):
 
 
 class Dns(Case):
-    def test_denied_names_are_told_to_nobody(self):
+    def test_denied_names_are_not_sent_to_a_resolver(self):
         self.works(run(DIRECT + "http://good.example/", *allow("good.example")))
         self.assertEqual(told()["asked"], {"good.example": 1})
         told("/forget")
@@ -329,11 +329,11 @@ print(codes, ask("data-1.wild.example"))
 """
         done = run_python(script, *allow("*.wild.example"))
         self.works(done, "{0: 16384, 5: 3616} 0")
-        self.assertEqual(told()["asked"], {}, "and asking alone tells nobody")
+        self.assertEqual(told()["asked"], {}, "and a lookup alone sends no query outside")
 
     def test_connections_tell_no_more_names_than_that(self):
-        # Through the proxy no DNS is asked inside; the limit must hold there as well. A sample shows that each name
-        # is asked for once at most.
+        # Through the proxy no DNS query is made inside; the limit must hold there as well. A sample shows that each
+        # name is queried once at most.
         names = " ".join(f"http://t{index}.wild.example/" for index in range(20))
         self.works(run(PROXIED + names + " " + names, *allow("*.wild.example")))
         self.assertLessEqual(max(told()["asked"].values()), 2)

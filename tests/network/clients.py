@@ -103,7 +103,7 @@ class Others(Case):
         self.works(run(command.format("good.example"), *allow("good.example", "other.example")), "Verification: OK")
         answer = run_json(command.format("other.example"), *allow("good.example", "other.example"))
         self.assertNotEqual(answer["exit_code"], 0)
-        self.assertEqual([denial["rule"] for denial in answer["denials"]], ["TLS guard: its TLS asks for other.example"])
+        self.assertEqual([denial["rule"] for denial in answer["denials"]], ["TLS guard: the TLS ClientHello names other.example"])
         self.assertEqual(told()["tls_names"], ["good.example"])
 
     def test_dig(self):
@@ -119,7 +119,7 @@ class Others(Case):
             done = run(f"dig +time=3 +tries=1 good.example {kind}", *flags)
             self.works(done)
             self.assertIn("ANSWER: 0", done.stdout, kind)
-        self.assertEqual(told()["asked"], {}, "lookups alone tell nobody anything")
+        self.assertEqual(told()["asked"], {}, "lookups alone send no query outside")
 
     @unittest.skipUnless(shutil.which("redis-server") and shutil.which("redis-cli"), "there is no redis")
     def test_redis_over_a_port_of_the_host(self):

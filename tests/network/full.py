@@ -29,7 +29,7 @@ class Full(Case):
 
     @unittest.skipUnless(PROVIDER == "pasta", "slirp4netns has no IPv6 by itself")
     def test_the_internet_of_ipv6(self):
-        # Now and then Debian 12's pasta lets a connection over IPv6 stand still, without coop as well.
+        # Debian 12's pasta sometimes stalls a connection over IPv6, without coop as well.
         fetch = f"{CURL} -m 3 'http://[{PUBLIC6}]/'"
         self.works(run(f"for attempt in 1 2 3 4 5; do {fetch} && exit 0; done; exit 1", network="full"), "public page")
 
@@ -48,7 +48,7 @@ class Full(Case):
             self.assertNotIn(SECRET, done.stdout)
             self.assertNotIn("code 0", done.stdout, place)
             self.assertNotIn("code 124", done.stdout, f"{place} is refused quickly")
-        self.nobody_inside()
+        self.nothing_inside_reached()
         self.assertNotIn("there", run(["python3", "-c", UDP, PRIVATE], network="full").stdout)
 
     def test_lists(self):

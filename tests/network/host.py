@@ -17,7 +17,7 @@ PRIVATE, METADATA = "10.99.0.1", "169.254.169.254"
 HOST = "45.33.32.2"  # this machine's own address
 PROXY = "198.18.0.1"
 SECRET = "secret of the inside"
-# Without a proxy, and by the two kinds that there are.
+# Directly, and by the two kinds of proxy.
 CURL = "curl -sS -f --max-time 20 --cacert /work/ca.pem "
 DIRECT = CURL + "--noproxy '*' "
 PROXIED = CURL + "--noproxy '' "
@@ -98,7 +98,7 @@ class Listener:
     """A page on the host's own loopback, which no sandbox must see."""
 
     def __init__(self, place):
-        self.server = socket.create_server(place)
+        self.server = socket.create_server(place, family=socket.AF_INET6 if ":" in place[0] else socket.AF_INET)
         self.count = 0
 
     def __enter__(self):
@@ -130,14 +130,14 @@ class Case(unittest.TestCase):
             self.assertIn(expected, done.stdout)
 
     def refused(self, done, *said):
-        """It failed, nobody inside was reached, and where words are given, one of the outputs has them."""
+        """It failed, no server inside was reached, and one of the outputs has the given words."""
         self.assertNotEqual(done.returncode, 0, done.stdout)
         self.assertNotIn(SECRET, str(done.stdout) + str(done.stderr))
-        self.nobody_inside()
+        self.nothing_inside_reached()
         for words in said:
             self.assertIn(words, str(done.stdout) + str(done.stderr))
 
-    def nobody_inside(self):
+    def nothing_inside_reached(self):
         hits = [hit for hit in told()["hits"] if hit["address"] in (PRIVATE, METADATA, "127.0.0.1")]
         self.assertEqual(hits, [])
 

@@ -103,7 +103,7 @@ class Server(http.server.ThreadingHTTPServer):
 class SecureServer(Server):
     def get_request(self):
         client, address = super().get_request()
-        # The handshake is the handler's: one that never comes must not stop the others.
+        # The handler does the handshake: a client that never sends one must not block the others.
         return self.context.wrap_socket(client, server_side=True, do_handshake_on_connect=False), address
 
 

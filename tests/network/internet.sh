@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# In network and mount namespaces of its own: the addresses and servers of the internet. $SCRATCH/ready tells when the
-# link to it may come.
+# In its own network and mount namespaces: the addresses and servers of the internet. $SCRATCH/ready signals that the
+# link can be attached.
 set -euo pipefail
 
 here=$(dirname -- "$(readlink -f -- "$0")")
 ip link set lo up
-for address in 93.184.216.34 93.184.216.35 93.184.216.53 8.8.8.8 10.99.0.1 169.254.169.254; do
+for address in 93.184.216.34 93.184.216.35 93.184.216.53 8.8.8.8 8.8.8.9 10.99.0.1 10.99.0.2 169.254.169.254 169.254.170.2 \
+  172.16.5.5 192.168.77.1 100.64.0.1 100.100.100.200 192.0.2.1 198.51.100.7 198.18.77.1; do
   ip address add "$address/32" dev lo
 done
-ip -6 address add 2600:1234:5::34/128 dev lo nodad
-ip -6 address add fd99::1/128 dev lo nodad
-# Where nobody lives one is told so; routers do that.
+for address in 2600:1234:5::34 fd99::1 fd99::2 fd00:ec2::254 64:ff9b::a63:1; do
+  ip -6 address add "$address/128" dev lo nodad
+done
+# Forwarding makes unused addresses answer with ICMP "unreachable", as routers do.
 echo 1 >/proc/sys/net/ipv4/ip_forward
 echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
 ip route add unreachable default

@@ -1,4 +1,4 @@
-"""Much at once, much at all, and slowly."""
+"""Load: many connections, large transfers, slow clients."""
 
 import hashlib
 import resource
@@ -86,7 +86,7 @@ c.sendall(total.hexdigest().encode()); c.close()
             self.works(run(["python3", "-c", client.format(8000), "64"], "--host-port", "8000"), digest_of(64))
 
     def test_a_server_that_goes_away(self):
-        # The end of a stream is told as it was: everything arrives before it, and nothing hangs.
+        # EOF is passed on: everything arrives before it, and nothing hangs.
         script = DOWN.replace("print(", "print(s.recv(1), ")
         began = time.monotonic()
         self.works(run(["python3", "-c", script, "1"], *allow("good.example:9002")), digest_of(1))
@@ -99,7 +99,7 @@ import socket, time
 s = socket.create_connection(("good.example", 7), 10); time.sleep(17); s.sendall(b"awake"); print(s.recv(9))
 """
 
-    def test_a_head_that_never_ends_holds_up_nobody(self):
+    def test_an_endless_head_blocks_no_other_client(self):
         script = f"""
 import socket, subprocess, time
 slow = [socket.create_connection(("{PROXY}", 1080), 10) for _ in range(300)]
@@ -125,7 +125,7 @@ print("ENDED", ended, time.monotonic() - began)
             self.works(done, "SERVED")
             self.assertIn("ENDED 300", done.stdout)
             self.assertEqual(len(told()["hits"]), 5)
-            # A connection, other than a request, may take its time.
+            # A connection, unlike a request head, has no timeout.
             self.assertIn("awake", resting.communicate(timeout=30)[0])
 
 
@@ -146,7 +146,7 @@ class Many(Case):
         self.assertTrue(until(lambda: processes() <= before))
 
     def test_a_crowd_of_visitors(self):
-        # More at once than the socket between coop and its init has room for.
+        # More at once than the socket pair between coop and its init can buffer.
         count = min(900, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 4 - 100)
         serve = f"""
 import asyncio
@@ -183,7 +183,7 @@ asyncio.run(asyncio.wait_for(all(), 30))
             sandbox.wait(10)
 
     def test_with_few_descriptors_it_works_or_says_so(self):
-        # Whatever cannot be made for want of descriptors: no command runs in a network that nobody serves.
+        # If descriptors are exhausted, the start fails: no command runs with a network that is not served.
         worked = set()
         for most in (*range(6, 40, 2), 64, 256):
             done = run("getent hosts good.example", *allow("good.example"), "--publish", "18086:8000",
@@ -202,7 +202,7 @@ with concurrent.futures.ThreadPoolExecutor(32) as pool: print(sum(size > 0 for s
         self.works(run_python(script, *allow("good.example")), "1000")
 
     def test_names_through_the_proxy_are_limited_too(self):
-        # Each is told to the outside: as many as the sandbox's own DNS would give out, and no more.
+        # Each is resolved outside: as many as the sandbox's own DNS would give addresses, and no more.
         script = f"""
 import asyncio
 async def one(limit, index):

@@ -124,7 +124,7 @@ class Veth(Case):
             done = run("timeout 3 " + CURL + f"http://{place}/; echo code $?", network="veth")
             self.assertNotIn("code 0", done.stdout, place)
             self.assertNotIn("code 124", done.stdout, f"{place} is refused quickly")
-        self.nobody_inside()
+        self.nothing_inside_reached()
         self.refused(run(CURL + f"http://{OTHER}/", "--deny-net", OTHER, network="veth"))
         self.works(run(CURL + f"http://{PRIVATE}/", *allow("10.99.0.0/16"), network="veth"), SECRET)
         self.assertTrue(until(lambda: self.traces() == before), self.traces())
@@ -147,7 +147,8 @@ class Veth(Case):
     def test_what_a_killed_one_left_goes_with_the_next(self):
         forward_packets("1")
         before = self.traces()
-        # A connection that nobody closes keeps the network, and its link, when all processes have gone.
+        # A connection that is not closed keeps the network namespace and its veth alive after all processes have
+        # exited.
         hold = f"import socket, time; s = socket.create_connection(('{PUBLIC}', 7)); print('up', flush=True); time.sleep(60)"
         with start(["python3", "-c", hold], network="veth") as sandbox, \
              start("echo up; sleep 60", network="veth") as other:

@@ -1,4 +1,4 @@
-"""The internet's DNS server: honest names, names that lead inside, and names that change their minds."""
+"""The internet's DNS server: public names, names with private addresses, and names whose address changes."""
 
 import collections
 import socket
@@ -30,7 +30,7 @@ FIXED = {
 }
 ALIASES = {"alias.example": "good.example", "inside-alias.example": "private.example",
            "loop.example": "loop.example"}
-# Where rebind.example leads, one question after the other; the last one stays.
+# The answers for rebind.example, one query after the other; the last one stays.
 REBINDING = [PUBLIC, LOOPBACK, PRIVATE, METADATA]
 
 asked = collections.Counter()  # questions for A, by name

@@ -1,4 +1,4 @@
-"""Who and what is near a sandbox: the host, other sandboxes, the supervisor, its own kernel. None of it is a way out."""
+"""What is near a sandbox: the host, other sandboxes, the supervisor, its own kernel. None of it is a way out."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ class Neighbours(Case):
                           f"{PROXY}:8181", "0.0.0.0:8181"):
                 for how in WAYS:
                     self.refused(run(how + f"'http://{place}/'", *allow("good.example")))
-            # By a name that leads here, or a network that happens to have this machine in it.
+            # By a name that resolves to this machine, or a CIDR rule that contains its address.
             for place, rule in (("host.example", "host.example:8182"), (HOST, "45.33.32.0/24:8182"), (HOST, "0.0.0.0/0:8182")):
                 for how in WAYS:
                     answer = run_json(how + f"'http://{place}:8182/'", *allow(rule))
@@ -47,7 +47,7 @@ class Neighbours(Case):
                 for place in ("127.0.0.1:8000", f"{PROXY}:8000", "127.0.0.1:18090", "localhost:18090", f"{HOST}:18090"):
                     for how in WAYS:
                         self.refused(run(how + f"http://{place}/page", *allow("other.example")))
-                # Its proxy has the same address as ours; ours has our rules.
+                # The other sandbox's proxy has the same address as ours; ours applies our rules.
                 self.refused(run(PROXIED + "http://good.example/", *allow("other.example")))
                 self.works(run(PROXIED + "http://other.example/", *allow("other.example")))
             finally:
@@ -118,7 +118,7 @@ s.sendto(b"one", ("127.0.0.1", 5007)); print(r.recv(9))
 
 
     def test_the_doors_to_the_supervisor_lead_nowhere_by_themselves(self):
-        # Whoever connects to where connections are led to, was going there: to the sandbox itself.
+        # A connection to the redirect target itself has the sandbox as its destination.
         script = f"""
 import socket, time
 for address in ("{PROXY}", "127.0.0.1", "fdc0:6f70::c612:1"):
@@ -177,7 +177,7 @@ class Sockets(Case):
                 self.refused(done, "control_sockets")
                 self.assertEqual(done.returncode, 125)
                 self.works(run(["python3", "-c", script, docker], "--socket", docker, "--unsafe", "control_sockets"), "echo x")
-                # By another name it is the same thing.
+                # The same socket under another name.
                 os.symlink(docker, place + "/harmless.sock")
                 self.refused(run(["true"], "--socket", place + "/harmless.sock"), "control_sockets")
             self.refused(run(["true"], "--socket", place + "/missing"), "there is no")

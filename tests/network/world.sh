@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first process of the test's own namespaces, which are "the host": run.sh starts it. Another network behind a link
-# is "the internet" (internet.py), with addresses that elsewhere belong to somebody.
+# The first process of the test's own namespaces, which simulate "the host": run.sh starts it. A second network
+# namespace simulates "the internet" (internet.py), with addresses that belong to real hosts elsewhere.
 set -euo pipefail
 
 here=$(dirname -- "$(readlink -f -- "$0")")
@@ -28,7 +28,7 @@ make_repository() {
   rm -rf work
 }
 
-# Files of the host, for everybody in this mount namespace: who asks for a name asks our server.
+# Host files in this mount namespace: the resolver asks our server.
 make_host_files() {
   mkdir etc
   echo "nameserver 93.184.216.53" >etc/resolv.conf
@@ -37,12 +37,12 @@ make_host_files() {
   for file in resolv.conf hosts nsswitch.conf; do
     [[ -e /etc/$file ]] && mount --bind "etc/$file" "$(readlink -f "/etc/$file")"
   done
-  # A cache of names would answer for our server.
+  # nscd would answer instead of our server.
   [[ ! -d /var/run/nscd ]] || mount -t tmpfs none /var/run/nscd
 }
 
-# The device of user-mode networks. Where only root may open it, an ordinary user has none: the test gives it a node of
-# its own, and another that is as strict as some hosts are.
+# /dev/net/tun. Where only root may open it, an ordinary user has none: the test makes a node for it, and another one
+# with strict permissions.
 make_tunnel_device() {
   [[ -e /dev/net/tun ]] || return 0
   mkdir devices

@@ -1,4 +1,4 @@
-// Reading and writing what should be out of reach.
+// Reading and writing files that should be inaccessible.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 namespace payload {
 namespace {
 
-// Without blocking: a FIFO must not turn a refusal into a hang.
+// Non-blocking: a FIFO must not turn a refusal into a hang.
 int report_contents(int fd) {
   if (fd < 0) return blocked(errno);
   std::array<char, 4096> buffer;
@@ -39,7 +39,7 @@ int read_at(Arguments a) {
 // read-fd FD: an inherited file
 int read_fd(Arguments a) { return report_contents(::dup(static_cast<int>(number(a[0])))); }
 
-// climb STEPS NAME: with the current directory still on another root, ".." leads past ours
+// climb STEPS NAME: if the current directory is still on another root, ".." leads out of ours
 int climb(Arguments a) {
   for (long left = number(a[0]); left > 0; --left)
     if (::chdir("..") != 0) return blocked(errno);
@@ -54,7 +54,7 @@ int write_path(Arguments a) {
   return judge(::write(fd, text.data(), text.size()));
 }
 
-// open-write PATH: only opens, for files of the kernel that nobody should really write
+// open-write PATH: only opens, for kernel files that a test must not change
 int open_write(Arguments a) { return judge(::open(a[0], O_WRONLY | O_CLOEXEC | O_NONBLOCK)); }
 
 // list DIRECTORY NAME: whether the directory shows the name

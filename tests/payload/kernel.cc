@@ -1,4 +1,4 @@
-// System calls by number, and other ways into the kernel.
+// System calls by number, and other entries into the kernel.
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <linux/sched.h>
@@ -17,7 +17,7 @@
 namespace payload {
 namespace {
 
-// call NUMBER [ARGUMENT…]: up to six numbers. A number reaches the kernel as all 64 bits of it.
+// call NUMBER [ARGUMENT…]: up to six numbers. All 64 bits of a number reach the kernel.
 int call(Arguments a) {
   std::array<long, 6> values{};
   for (std::size_t index = 1; index < a.size() && index <= values.size(); ++index)
@@ -31,7 +31,7 @@ int io_uring(Arguments) {
   return judge(::syscall(SYS_io_uring_setup, 8, &parameters));
 }
 
-// clone FLAGS: by the call that a filter can look into
+// clone FLAGS: by the call whose flags a filter can read
 int clone_with(Arguments a) {
   const long child = ::syscall(SYS_clone, number(a[0]) | SIGCHLD, nullptr, nullptr, nullptr, 0);
   if (child == 0) ::_exit(0);
@@ -39,7 +39,7 @@ int clone_with(Arguments a) {
   return judge(child);
 }
 
-// clone3 FLAGS: by the call whose flags lie in memory
+// clone3 FLAGS: by the call whose flags are in memory
 int clone3_with(Arguments a) {
   clone_args wanted{};
   wanted.flags = static_cast<std::uint64_t>(number(a[0]));

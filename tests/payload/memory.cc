@@ -28,14 +28,14 @@ int open_memory(Arguments a) {
 int vm_read(Arguments a) {
   char byte = 0;
   const iovec local{&byte, 1};
-  // Its stack and heap are anywhere; a bad address answers EFAULT only after the permission check.
+  // Permission is checked before the address: an invalid address gives EFAULT only if permitted.
   const iovec remote{nullptr, 1};
   const ssize_t got =
       ::process_vm_readv(static_cast<pid_t>(number(a[0])), &local, 1, &remote, 1, 0);
   return got == 1 || errno == EFAULT ? escaped("allowed to read") : blocked(errno);
 }
 
-// search-environment PID TEXT: what the other was started with
+// search-environment PID TEXT: the environment the process was started with
 int search_environment(Arguments a) {
   const int fd = ::open(proc_path(a[0], "environ").c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return blocked(errno);
@@ -79,7 +79,7 @@ int search_memory(Arguments a) {
   return blocked(ENOENT);
 }
 
-// descriptors-of PID: whether any of them can be opened a second time
+// descriptors-of PID: whether any of them can be reopened
 int reopen_descriptors(Arguments a) {
   const std::string directory = proc_path(a[0], "fd");
   DIR* entries = ::opendir(directory.c_str());
@@ -94,7 +94,7 @@ int reopen_descriptors(Arguments a) {
   return blocked(last);
 }
 
-// inherited: any descriptor beyond the three
+// inherited: any descriptor besides the first three
 int inherited(Arguments) {
   std::string found;
   DIR* entries = ::opendir("/proc/self/fd");
@@ -106,7 +106,7 @@ int inherited(Arguments) {
   return found.empty() ? blocked(EBADF) : escaped(found);
 }
 
-// variable NAME: whether the environment carries it
+// variable NAME: whether the environment contains it
 int variable(Arguments a) {
   const char* value = ::getenv(a[0]);
   return value == nullptr ? blocked(ENOENT) : escaped(value);

@@ -1,4 +1,4 @@
-// Moving names about: renames, links, modes, special files.
+// Changing names: renames, links, modes, special files.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -26,10 +26,10 @@ int change_mode(Arguments a) { return judge(::chmod(a[0], static_cast<mode_t>(nu
 int make_fifo(Arguments a) { return judge(::mkfifo(a[0], 0644)); }
 int truncate_path(Arguments a) { return judge(::truncate(a[0], 0)); }
 
-// device PATH: /dev/zero under another name; a disk would be made the same way
+// device PATH: /dev/zero under another name; a disk node would be made the same way
 int make_device(Arguments a) { return judge(::mknod(a[0], S_IFCHR | 0666, ::makedev(1, 5))); }
 
-// capability PATH: cap_sys_admin on a file, effective for whoever runs it
+// capability PATH: cap_sys_admin on a file, effective for every user who runs it
 int file_capability(Arguments a) {
   constexpr std::array<std::uint32_t, 5> kAll{0x02000001, 1u << 21, 0, 0, 0};
   return judge(::setxattr(a[0], "security.capability", kAll.data(), sizeof kAll, 0));

@@ -27,7 +27,7 @@ int signal_process(Arguments a) {
   return judge(::kill(process(a[0]), static_cast<int>(number(a[1]))));
 }
 
-// signal-group SIGNAL: a group is a kernel object; its members outside the namespace count too
+// signal-group SIGNAL: a process group may have members outside the namespace
 int signal_group(Arguments a) {
   const int wanted = static_cast<int>(number(a[0]));
   ::signal(wanted, SIG_IGN);
@@ -47,8 +47,8 @@ int limit_process(Arguments a) {
   return judge(::prlimit(process(a[0]), RLIMIT_NOFILE, nullptr, &limit));
 }
 
-// daemon FILE MARKER leave|stay: a grandchild in its own session, deaf to every polite signal,
-// adds a byte to FILE every few milliseconds. MARKER only makes it easy to find from outside.
+// daemon FILE MARKER leave|stay: a grandchild in its own session that ignores signals appends a
+// byte to FILE every few milliseconds. MARKER makes it easy to find from outside.
 int daemonise(Arguments a) {
   const pid_t child = ::fork();
   if (child < 0) return blocked(errno);
@@ -103,7 +103,7 @@ int become(Arguments a) {
   return blocked(errno);
 }
 
-// type TEXT REQUEST: pushes a byte into the terminal's input, as if typed
+// type TEXT REQUEST: pushes a byte into the terminal's input queue
 int type(Arguments a) { return judge(::syscall(SYS_ioctl, 0, number(a[1]), a[0])); }
 
 constexpr std::array kAttacks{

@@ -1,4 +1,4 @@
-// Bombs. Each has a bound of its own: a missing limit must fail a test, not a machine.
+// Resource bombs. Each is bounded: a missing limit must fail a test, not a machine.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -64,7 +64,7 @@ int fill(Arguments a) {
   int error = 0;
   for (long left = std::min(number(a[1]), 1024L); left > 0 && error == 0; --left)
     if (::write(fd, block.data(), block.size()) != static_cast<ssize_t>(block.size()))
-      // A short write filled the last bit; the next one says why.
+      // A short write filled the device; the next one gives the reason.
       error = ::write(fd, block.data(), block.size()) < 0 ? errno : EIO;
   ::unlink(a[0]);
   return error != 0 ? blocked(error) : escaped();
@@ -101,7 +101,7 @@ int flood(Arguments a) {
   return escaped();
 }
 
-// outlast SECONDS: deaf to every polite signal, busy all the time
+// outlast SECONDS: ignores every signal that can be ignored, and uses the CPU
 int outlast(Arguments a) {
   for (const int ignored : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGALRM, SIGXCPU})
     ::signal(ignored, SIG_IGN);

@@ -1,4 +1,4 @@
-// Sockets: kinds that should not exist inside, and servers of the host.
+// Sockets: kinds that should not exist inside, and host services.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/ipc.h>

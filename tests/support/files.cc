@@ -23,7 +23,7 @@ void must(bool done, const std::string& what) {
   std::abort();
 }
 
-// An attack may have left directories nobody may enter; the owner can still open them up again.
+// An attack may have left directories without permissions; the owner can restore them.
 void unlock(const fs::path& directory) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
@@ -92,7 +92,7 @@ std::string read_file(const std::string& path) {
   std::string text;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   char buffer[65536];
-  // An error ends it too: a file of /proc goes with its process.
+  // An error ends it too: a file of /proc disappears with its process.
   for (ssize_t size; (size = ::read(fd, buffer, sizeof buffer)) > 0;)
     text.append(buffer, static_cast<std::size_t>(size));
   if (fd >= 0) ::close(fd);

@@ -1,4 +1,4 @@
-// Throw-away directories and whole-file reads and writes, for tests.
+// Temporary directories and whole-file reads and writes, for tests.
 #pragma once
 
 #include <string>
@@ -21,11 +21,12 @@ class TempDir {
   std::string path_;
 };
 
-// A directory for TempDir that the host view shows: it replaces /tmp and /var/tmp, and what lies
-// there would be hidden for the wrong reason. COOP_TEST_PLACE, else the first one this user may write.
+// A parent directory for TempDir that the host view shows: that view replaces /tmp and /var/tmp,
+// where files would be hidden for the wrong reason. COOP_TEST_PLACE, else the first one this user
+// may write.
 const std::string& visible_place();
 
-// These abort the test program when they fail: a fixture that is not there proves nothing.
+// These abort the test program on failure: without its fixture a test proves nothing.
 void write_file(const std::string& path, std::string_view text);
 void make_directories(const std::string& path);
 void make_symlink(const std::string& target, const std::string& path);

@@ -24,7 +24,7 @@ std::string try_user_namespace() {
   return std::string("no user namespaces here: ") + std::strerror(WEXITSTATUS(status));
 }
 
-// The last line that is a verdict: what a program under attack printed before does not count.
+// The last line that is a verdict; earlier output of the program does not count.
 std::string verdict_of(const Ran& ran) {
   std::string verdict;
   std::size_t start = 0;
@@ -140,7 +140,7 @@ Victim::Victim() : pid_(::fork()) {
   if (pid_ < 0) std::abort();
   if (pid_ > 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // where Yama is, the control needs it
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // Yama: the control needs it
   for (;;) ::pause();
 }
 

@@ -1,5 +1,5 @@
-// What every kernel and escape test stands on: a workspace with the attacking program in it, the
-// same attack outside and inside, and assertions that tell "refused" from "never tried".
+// The base of every kernel and escape test: a workspace with the attacking program in it, the same
+// attack outside and inside, and assertions that distinguish "refused" from "never tried".
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,23 +22,23 @@ const std::string& why_no_sandbox();
 bool must_run();
 bool is_root();
 
-// A directory to be the workspace, with the attacking program in it as ./payload.
+// A workspace directory that contains the attacking program as ./payload.
 class Workspace {
  public:
   explicit Workspace(std::string_view parent = "/tmp");
 
   const std::string& path() const { return path_; }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
-  // The directory around the workspace: the host's, and nobody's business inside.
+  // The parent directory of the workspace: on the host, not visible inside.
   const TempDir& around() const { return around_; }
 
-  // For a test that starts coop by itself: here, with a state directory that goes away.
+  // For a test that starts coop itself: with a temporary state directory.
   RunOptions options() const;
 
   // ./payload ATTACK without a sandbox: the control.
   Ran outside(const Arguments& attack, RunOptions options = {}) const;
-  // The same as root of new user, mount and network namespaces: for calls that need a capability,
-  // so that the control also works for an ordinary user.
+  // The same as root of new user, mount and network namespaces, for calls that need a capability:
+  // the control then works for an ordinary user too.
   Ran outside_with_capabilities(const Arguments& attack, RunOptions options = {}) const;
   // coop run -w WORKSPACE FLAGS -- ./payload ATTACK
   Ran inside(const Arguments& attack, const Arguments& flags = {}, RunOptions options = {}) const;
@@ -50,22 +50,22 @@ class Workspace {
   std::string path_;
 };
 
-// "ESCAPED": the attack did what it set out to do.
+// "ESCAPED": the attack succeeded.
 testing::AssertionResult escaped(const Ran& ran);
-// "BLOCKED n": the attack was really tried, and refused with one of these errors.
+// "BLOCKED n": the attack was really tried, and failed with one of these errors.
 testing::AssertionResult blocked(const Ran& ran, std::initializer_list<int> errors);
 testing::AssertionResult blocked(const Ran& ran, int error);
 // Killed by the system call filter.
 testing::AssertionResult killed_by_filter(const Ran& ran);
 
-// Commands of this workspace run behind the filter at all. For attacks that an ordinary user may not
-// do outside either: there the refusal alone would also be seen without a sandbox.
+// Commands of this workspace run with the filter. For attacks that an ordinary user may not do
+// outside either: there the refusal alone would also be seen without a sandbox.
 testing::AssertionResult sandboxed(const Workspace& workspace);
 
 // The JSON object `coop run --json` printed; null (and a failure) when it is not one.
 nlohmann::json json_of(const Ran& ran);
 
-// A process of the host that an attack may aim at: same user, traceable, and it only sleeps.
+// A process of the host as a target: same user, traceable, only sleeps.
 class Victim {
  public:
   Victim();
@@ -82,7 +82,7 @@ class Victim {
   pid_t pid_;
 };
 
-// Repeats `swap` on a thread of the host for as long as it lives: the other half of a race.
+// Repeats `swap` in a thread of the host until it is destroyed: the other half of a race.
 class Racer {
  public:
   explicit Racer(std::function<void()> swap);
@@ -93,7 +93,7 @@ class Racer {
 
 }  // namespace coop::tests
 
-// A test that needs a sandbox: skips where none can be made, fails there in CI.
+// A test that needs a sandbox: skipped if none can be made, but fails in CI.
 #define KERNEL_TEST(Suite, Name)                                          \
   static void kernel_test_##Suite##_##Name();                             \
   TEST(Suite, Name) {                                                     \

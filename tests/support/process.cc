@@ -21,7 +21,7 @@
 namespace coop::tests {
 namespace {
 
-// Everything a child needs between fork and exec, made before the fork: the test may have threads.
+// Everything the child needs between fork and exec, prepared before: the test may have threads.
 struct Prepared {
   std::vector<std::string> variables;
   std::vector<char*> argv;
@@ -50,7 +50,7 @@ Prepared prepare(const Arguments& command, const RunOptions& options) {
 }
 
 [[noreturn]] void become(const Prepared& prepared) {
-  // A test that dies leaves nothing behind.
+  // The program dies with the test.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) ::_exit(120);
   ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
@@ -66,7 +66,7 @@ int input_file(const std::string& text) {
   return fd;
 }
 
-// False at the end of the stream.
+// False at EOF.
 bool drain(int fd, std::string& into) {
   std::array<char, 65536> buffer;
   for (;;) {

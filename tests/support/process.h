@@ -1,4 +1,4 @@
-// Starting programs from tests, with a deadline on everything.
+// Starts programs from tests; everything has a deadline.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@ struct Ran {
 };
 
 struct RunOptions {
-  std::string input{};                               // what standard input carries
+  std::string input{};                               // the data on standard input
   int input_fd = -1;                                 // standard input itself, instead of `input`
-  std::map<std::string, std::string> environment{};  // on top of this process's
+  std::map<std::string, std::string> environment{};  // in addition to this process's
   std::string directory{};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
 };
 
-// A started program, in a session of its own. Destroying it kills it.
+// A started program, in its own session. Destroying it kills it.
 class Process {
  public:
   Process(const Arguments& command, const RunOptions& options);
@@ -37,7 +37,7 @@ class Process {
   pid_t pid() const { return pid_; }
   // Sends to this process alone, not to what it started.
   void signal(int number) const;
-  // Reads both streams until the program itself has ended: a daemon it left behind may hold them
+  // Reads both streams until the program itself has exited: a daemon that it left may hold them
   // open for ever.
   Ran finish();
 
@@ -51,8 +51,8 @@ class Process {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-// Starts COOP_BINARY with `arguments`; HOME and the state directory are throw-away ones unless
-// `options.environment` says otherwise.
+// Starts COOP_BINARY with `arguments`; HOME and the state directory are temporary unless
+// `options.environment` sets them.
 Ran run_coop(const Arguments& arguments, const RunOptions& options = {});
 
 // The same command without any sandbox: the control.
@@ -60,7 +60,7 @@ Ran run_bare(const Arguments& command, const RunOptions& options = {});
 
 struct TerminalRan {
   Ran ran;           // both streams arrive in `out`
-  int injected = 0;  // bytes waiting in the terminal's input afterwards: nobody typed any
+  int injected = 0;  // bytes in the terminal's input queue afterwards, which were not typed
 };
 // Runs the command as the session leader of a new terminal.
 TerminalRan run_on_terminal(const Arguments& command, const RunOptions& options = {});

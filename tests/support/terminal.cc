@@ -1,4 +1,4 @@
-// Running a command on a terminal of its own.
+// Runs a command on its own terminal.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ struct Terminal {
   int slave = -1;
 };
 
-// Raw and silent: a byte in the input queue can be counted at once and is not echoed.
+// Raw and without echo: bytes in the input queue can be counted at once.
 Terminal open_terminal() {
   Terminal terminal;
   terminal.master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);

@@ -1,4 +1,4 @@
-// Streamable HTTP on a real socket: what the official clients would never send.
+// Streamable HTTP on a real socket: requests that official clients would never send.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -6,13 +6,16 @@
 
 #include <thread>
 
+#include "mcp/http/http.h"
 #include "support/harness.h"
-#include "tools/mcp/http.h"
 
-namespace coop::tools::mcp {
+namespace coop::mcp {
 namespace {
 
 using coop::tests::Workspace;
+using tools::CallHooks;
+using tools::Toolbox;
+using tools::ToolboxOptions;
 
 constexpr std::string_view kToken = "0123456789abcdef0123456789abcdef";
 
@@ -34,7 +37,7 @@ class Connection {
   void send(std::string_view text) const {
     static_cast<void>(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL));
   }
-  // Until the server closes, or `part` has come.
+  // Until the server closes, or `part` has arrived.
   std::string read_until(std::string_view part = {}) const {
     std::string text;
     char buffer[4096];
@@ -55,8 +58,8 @@ class Connection {
 class Serving {
  public:
   explicit Serving(const Workspace& workspace)
-      : session_(Session::open({.policy = Policy{.workspace = workspace.path()}}).value()),
-        server_(*session_, "0.1.0"),
+      : tools_(Toolbox::open({.policy = Policy{.workspace = workspace.path()}}).value()),
+        server_(tools_, "0.1.0"),
         http_(HttpServer::listen(server_, {.token = std::string(kToken)}).value()),
         thread_([this] { http_->serve(); }) {}
   Serving(const Serving&) = delete;
@@ -77,7 +80,7 @@ class Serving {
            "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(length) +
            "\r\n" + std::string(more) + "\r\n";
   }
-  // The whole answer to one request, on a connection of its own.
+  // The whole answer to one request, on its own connection.
   std::string post(const std::string& body, std::string_view more = {}) const {
     const Connection connection(port());
     connection.send(head("Connection: close\r\n" + std::string(more), body.size()) + body);
@@ -91,7 +94,7 @@ class Serving {
   }
 
  private:
-  std::unique_ptr<Session> session_;
+  tools::LiveTools tools_;
   Server server_;
   std::unique_ptr<HttpServer> http_;
   std::thread thread_;
@@ -162,7 +165,7 @@ KERNEL_TEST(McpHttp, WithoutTheTokenNotEvenTheBodyIsRead) {
   const Workspace workspace;
   const Serving serving(workspace);
   const Connection connection(serving.port());
-  // 60 MB are announced and none is sent: the answer comes all the same.
+  // 60 MB are announced and none is sent: the answer comes nevertheless.
   connection.send("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(serving.port()) +
                   "\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n");
   EXPECT_EQ(status_of(connection.read_until()), 401);
@@ -174,7 +177,7 @@ KERNEL_TEST(McpHttp, WithoutTheTokenNotEvenTheBodyIsRead) {
   EXPECT_NE(status_of(long_head.read_until()), 200);
 }
 
-KERNEL_TEST(McpHttp, ConnectionsThatSayNothingKeepNobodyOut) {
+KERNEL_TEST(McpHttp, IdleConnectionsDoNotBlockOthers) {
   const Workspace workspace;
   const Serving serving(workspace);
   std::vector<std::unique_ptr<Connection>> silent;
@@ -217,4 +220,4 @@ KERNEL_TEST(McpHttp, AnotherRevisionIsRefusedWithTheOnesThatAreSpoken) {
 }
 
 }  // namespace
-}  // namespace coop::tools::mcp
+}  // namespace coop::mcp

@@ -1,5 +1,5 @@
-// The protocol, message by message, on a real session.
-#include "tools/mcp/server.h"
+// The protocol, message by message, on a real toolbox.
+#include "mcp/server.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,16 +11,20 @@
 
 #include "support/harness.h"
 
-namespace coop::tools::mcp {
+namespace coop::mcp {
 namespace {
 
 using coop::tests::Workspace;
+using tools::CallHooks;
+using tools::tool_table;
+using tools::Toolbox;
+using tools::ToolboxOptions;
 
-// A client that keeps every message and can wait for the answer to one.
+// A client that records every message and can wait for the answer to one.
 class Client {
  public:
   explicit Client(const Workspace& workspace, policy::TrustLevel trust = policy::TrustLevel::full)
-      : session_(open(workspace, trust)), server_(*session_, "0.1.0") {}
+      : tools_(open(workspace, trust)), server_(tools_, "0.1.0") {}
 
   void send(const Json& message) { send_text(message.dump()); }
   void send_text(const std::string& text) {
@@ -62,16 +66,16 @@ class Client {
   void stop() { server_.stop(); }
 
  private:
-  static std::unique_ptr<Session> open(const Workspace& workspace, policy::TrustLevel trust) {
+  static std::unique_ptr<Toolbox> open(const Workspace& workspace, policy::TrustLevel trust) {
     return std::move(
-        Session::open({.trust = trust, .policy = Policy{.workspace = workspace.path()}}).value());
+        Toolbox::open({.trust = trust, .policy = Policy{.workspace = workspace.path()}}).value());
   }
 
   std::mutex mutex_{};
   std::condition_variable changed_{};
   std::vector<Json> messages_{};
   int last_id_ = 0;
-  std::unique_ptr<Session> session_;
+  tools::LiveTools tools_;
   Server server_;
 };
 
@@ -144,7 +148,7 @@ KERNEL_TEST(McpServer, ACancelledCallIsKilledAndNotAnswered) {
   EXPECT_TRUE(client.last().is_null()) << client.last();
 }
 
-// What the stateless revision wants with every request.
+// The _meta that the stateless revision requires in every request.
 Json stateless(Json params = Json::object(), const std::string& version = "2026-07-28") {
   params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", version},
                      {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
@@ -177,7 +181,7 @@ KERNEL_TEST(McpServer, EachEraHasItsOwnMethodsAndVersions) {
   EXPECT_EQ(client.ask("initialize", stateless())["error"]["code"], -32601);
   EXPECT_EQ(client.ask("ping", stateless())["error"]["code"], -32601);
   EXPECT_EQ(client.ask("server/discover")["error"]["code"], -32601);
-  // The old greeting never answers with a revision that has none.
+  // initialize never answers with a revision that has no initialize.
   EXPECT_EQ(
       client.ask("initialize", {{"protocolVersion", "2026-07-28"}})["result"]["protocolVersion"],
       "2025-11-25");
@@ -198,7 +202,7 @@ KERNEL_TEST(McpServer, ACallCancelledBeforeItsTurnIsNotMade) {
   client.send({{"jsonrpc", "2.0"},
                {"method", "notifications/cancelled"},
                {"params", {{"requestId", "late"}}}});
-  EXPECT_EQ(client.ask("ping")["result"], Json::object());  // nobody waits for the calls
+  EXPECT_EQ(client.ask("ping")["result"], Json::object());  // running calls do not block it
   for (int number = 0; number < 64; ++number) client.answer_to("busy" + std::to_string(number));
   client.stop();
   EXPECT_FALSE(coop::tests::exists(workspace / "written"));
@@ -255,14 +259,13 @@ KERNEL_TEST(McpServer, DeeplyNestedMessagesAreRefused) {
 
 KERNEL_TEST(McpServer, AClientThatReadsNothingHoldsUpNoTimeoutAndNoEnd) {
   const Workspace workspace;
-  const std::unique_ptr<Session> session =
-      Session::open({.policy = Policy{.workspace = workspace.path()}}).value();
-  Server server(*session, "0.1.0");
+  tools::LiveTools tools(Toolbox::open({.policy = Policy{.workspace = workspace.path()}}).value());
+  Server server(tools, "0.1.0");
   ::signal(SIGPIPE, SIG_IGN);  // as coop mcp does
   int requests[2];
   int answers[2];
   ASSERT_EQ(::pipe2(requests, O_CLOEXEC), 0);
-  ASSERT_EQ(::pipe2(answers, O_CLOEXEC), 0);  // nobody reads these
+  ASSERT_EQ(::pipe2(answers, O_CLOEXEC), 0);  // never read
   const std::string marker = "64." + std::to_string(::getpid());
   const std::string call =
       Json{{"jsonrpc", "2.0"},
@@ -300,4 +303,4 @@ KERNEL_TEST(McpServer, FilesOfTheWorkspaceAreResources) {
 }
 
 }  // namespace
-}  // namespace coop::tools::mcp
+}  // namespace coop::mcp

@@ -2,6 +2,6 @@
 
 from ._errors import CoopError
 from ._exec import ExecResult, exec, probe, version
-from ._session import Session, ToolResult
+from ._tools import ToolResult, Tools
 
-__all__ = ["CoopError", "ExecResult", "Session", "ToolResult", "exec", "probe", "version"]
+__all__ = ["CoopError", "ExecResult", "ToolResult", "Tools", "exec", "probe", "version"]

@@ -6,7 +6,7 @@ class CoopError(Exception):
 
     def __init__(self, kind: str, message: str, hint: str = "") -> None:
         super().__init__(kind, message, hint)  # all three, or pickle could not make it again
-        self.kind = kind  # "system", "invalid", "unsupported" or "internal"
+        self.kind = kind  # "system", "invalid", "unsupported", "refused", "timed_out", "unavailable" or "internal"
         self.message = message
         self.hint = hint  # what to do about it; may be empty
 

@@ -22,13 +22,13 @@ FUNCTIONS = {
     "coop_version": (ctypes.c_char_p, []),
     "coop_probe": (ctypes.c_int, [TEXT_OUT]),
     "coop_exec": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, TEXT_OUT]),
-    "coop_session_open": (ctypes.c_int, [ctypes.c_char_p, HANDLE_OUT, TEXT_OUT]),
-    "coop_session_tools": (ctypes.c_int, [ctypes.c_void_p, TEXT_OUT]),
-    "coop_session_call": (
+    "coop_tools_open": (ctypes.c_int, [ctypes.c_char_p, HANDLE_OUT, TEXT_OUT]),
+    "coop_tools_list": (ctypes.c_int, [ctypes.c_void_p, TEXT_OUT]),
+    "coop_tools_call": (
         ctypes.c_int,
         [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, TEXT_OUT],
     ),
-    "coop_session_close": (None, [ctypes.c_void_p]),
+    "coop_tools_close": (None, [ctypes.c_void_p]),
     "coop_free": (None, [ctypes.c_void_p]),
 }
 

@@ -148,14 +148,14 @@ class ExecTest(WorkspaceTest):
         self.assertEqual(sorted(os.listdir("/proc/self/fd")), before)
 
 
-class SessionTest(WorkspaceTest):
+class ToolsTest(WorkspaceTest):
     def setUp(self):
         super().setUp()
-        self.session = coop.Session(self.workspace)
-        self.addCleanup(self.session.close)
+        self.tools = coop.Tools(self.workspace)
+        self.addCleanup(self.tools.close)
 
     def test_the_agent_itself_has_all_tools(self):
-        tools = self.session.tools()
+        tools = self.tools.list()
         self.assertEqual({tool["name"] for tool in tools}, TOOLS)
         self.assertEqual(len(tools), 9)
         for tool in tools:
@@ -163,51 +163,51 @@ class SessionTest(WorkspaceTest):
             self.assertTrue(tool["description"])
 
     def test_files_are_written_run_edited_and_read(self):
-        wrote = self.session.call("write_file", path="a/b.sh", content="echo hello\n")
+        wrote = self.tools.call("write_file", path="a/b.sh", content="echo hello\n")
         self.assertFalse(wrote.failed, wrote.text)
         self.assertEqual((self.workspace / "a/b.sh").read_text(), "echo hello\n")
-        ran = self.session.call("bash", command="sh a/b.sh | tee out.txt")
+        ran = self.tools.call("bash", command="sh a/b.sh | tee out.txt")
         self.assertEqual((ran.failed, ran.structured["stdout"]["text"]), (False, "hello\n"))
-        edited = self.session.call("edit_file", path="out.txt", old="hello", new="bye")
+        edited = self.tools.call("edit_file", path="out.txt", old="hello", new="bye")
         self.assertFalse(edited.failed, edited.text)
-        self.assertEqual(self.session.call("read_file", path="out.txt").text, "bye\n")
-        self.assertIn("a/", self.session.call("list_files").text)
-        self.assertEqual(self.session.call("search_files", pattern="bye").structured["matches"], 1)
+        self.assertEqual(self.tools.call("read_file", path="out.txt").text, "bye\n")
+        self.assertIn("a/", self.tools.call("list_files").text)
+        self.assertEqual(self.tools.call("search_files", pattern="bye").structured["matches"], 1)
 
     def test_content_may_have_nul(self):
-        self.assertFalse(self.session.call("write_file", path="nul", content="a\0b").failed)
+        self.assertFalse(self.tools.call("write_file", path="nul", content="a\0b").failed)
         self.assertEqual((self.workspace / "nul").read_bytes(), b"a\0b")
         with self.assertRaisesRegex(ValueError, "NUL"):
-            self.session.call("bash\0", command="true")
+            self.tools.call("bash\0", command="true")
 
     def test_a_command_that_fails_is_an_answer(self):
-        answer = self.session.call("bash", command="exit 4")
+        answer = self.tools.call("bash", command="exit 4")
         self.assertEqual((answer.failed, answer.structured["exit_code"]), (True, 4))
 
     def test_a_path_outside_of_the_view_is_refused(self):
-        self.assertFalse(self.session.call("write_file", path="control", content="x").failed)
-        self.assertFalse(self.session.call("read_file", path="control").failed)
-        answer = self.session.call("read_file", path="/etc/shadow")
+        self.assertFalse(self.tools.call("write_file", path="control", content="x").failed)
+        self.assertFalse(self.tools.call("read_file", path="control").failed)
+        answer = self.tools.call("read_file", path="/etc/shadow")
         self.assertEqual((answer.failed, answer.structured["outcome"]), (True, "refused"))
         self.assertIn("/etc/shadow", answer.text)
 
     def test_an_argument_of_the_wrong_type_is_refused(self):
-        answer = self.session.call("bash", command=5)
+        answer = self.tools.call("bash", command=5)
         self.assertTrue(answer.failed)
         self.assertIn("command", answer.text)
 
-    def test_sixteen_threads_share_a_session(self):
+    def test_sixteen_threads_share_the_tools(self):
         def ask(number):
-            return self.session.call("bash", command=f"echo {number}").text
+            return self.tools.call("bash", command=f"echo {number}").text
 
         with ThreadPoolExecutor(16) as pool:
             self.assertEqual(list(pool.map(ask, range(32))), [f"{number}\n" for number in range(32)])
 
-    def test_a_closed_session_is_refused(self):
-        with self.session as same:
-            self.assertIs(same, self.session)
-        self.session.close()  # once more is nothing
-        for use in (self.session.tools, lambda: self.session.call("bash", command="true")):
+    def test_closed_tools_are_refused(self):
+        with self.tools as same:
+            self.assertIs(same, self.tools)
+        self.tools.close()  # once more is nothing
+        for use in (self.tools.list, lambda: self.tools.call("bash", command="true")):
             with self.assertRaisesRegex(coop.CoopError, "closed"):
                 use()
 
@@ -215,37 +215,37 @@ class SessionTest(WorkspaceTest):
         answers = []
         (self.workspace / "begin").unlink(missing_ok=True)
         thread = threading.Thread(
-            target=lambda: answers.append(self.session.call("bash", command="touch begin; sleep 1; echo end"))
+            target=lambda: answers.append(self.tools.call("bash", command="touch begin; sleep 1; echo end"))
         )
         thread.start()
         limit = time.monotonic() + 30
         while not (self.workspace / "begin").exists() and time.monotonic() < limit:
             time.sleep(0.02)
-        self.session.close()
+        self.tools.close()
         thread.join()
         self.assertEqual([answer.text for answer in answers], ["end\n"])
 
-    def test_a_session_does_not_cross_a_fork(self):
+    def test_tools_do_not_cross_a_fork(self):
         process = os.fork()
         if process == 0:
             status = 1
             try:
-                self.session.tools()
+                self.tools.list()
             except coop.CoopError as error:
                 status = 0 if "fork" in error.message else 2
             finally:
                 os._exit(status)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
-        self.assertFalse(self.session.call("bash", command="true").failed)
+        self.assertFalse(self.tools.call("bash", command="true").failed)
 
     def test_options_that_are_wrong_are_errors(self):
         with self.assertRaises(coop.CoopError):
-            coop.Session(self.workspace, on_leak="perhaps")
+            coop.Tools(self.workspace, on_leak="perhaps")
         with self.assertRaises(coop.CoopError) as raised:
-            coop.Session(self.workspace, policy={"no_such_key": 1})
+            coop.Tools(self.workspace, policy={"no_such_key": 1})
         self.assertIn("no_such_key", raised.exception.message)
         with self.assertRaisesRegex(ValueError, "NUL"):
-            coop.Session(f"{self.workspace}\0")
+            coop.Tools(f"{self.workspace}\0")
 
 
 class InterruptTest(WorkspaceTest):
@@ -292,17 +292,17 @@ except KeyboardInterrupt:
         program = "import coop; open('begin', 'w').close(); coop.exec(['sleep', '60'])"
         self.assertEqual(self.interrupted(program)[0], -signal.SIGINT)
 
-    def test_control_c_ends_a_tool_and_the_session_goes_on(self):
+    def test_control_c_ends_a_tool_and_the_tools_go_on(self):
         program = """
 import coop, os, time
-with coop.Session() as session:
+with coop.Tools() as tools:
     try:
-        session.call("bash", command="while :; do echo >> begin; sleep 0.05; done")
+        tools.call("bash", command="while :; do echo >> begin; sleep 0.05; done")
     except KeyboardInterrupt:
         size = os.path.getsize("begin")
         time.sleep(0.5)
         print("interrupted, and dead:", os.path.getsize("begin") == size)
-    print(session.call("bash", command="echo again").text, end="")
+    print(tools.call("bash", command="echo again").text, end="")
 """
         self.assertEqual(self.interrupted(program), (0, "interrupted, and dead: True\nagain\n", ""))
 

@@ -67,7 +67,7 @@ export class Connection implements Receiver {
     if (message.method === "notifications/progress") return this.progress(message.params ?? {});
     if (message.id === null && message.error !== undefined)
       return this.transport.abandon(`did not understand a message: ${String(message.error.message)}`);
-    // An answer that nobody waits for is one that was given up.
+    // Ignore an answer to a call that was given up.
     const pending = typeof message.id === "number" ? this.pending.get(message.id) : undefined;
     if (pending === undefined) return;
     if (message.error === undefined) pending.resolve(message.result);

@@ -60,7 +60,7 @@ test("a signal that ends the program is named", async (context) => {
   await assert.rejects(coop.call("bash"), (error) => error instanceof CoopExitError && error.signal === "SIGKILL");
 });
 
-test("nonsense ends the connection, and nobody waits for ever", async (context) => {
+test("invalid input ends the connection, and no call waits for ever", async (context) => {
   const coop = await startPretender(context, `write("hello\\n");`);
   await assert.rejects(coop.call("bash"), /not JSON: hello/);
 });

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 int main(int count, char** words) {
-  ::mallopt(M_TOP_PAD, 1 << 18);  // what a plan takes, at once instead of page by page
+  ::mallopt(M_TOP_PAD, 1 << 18);  // the heap a plan needs, at once instead of page by page
   const std::vector<std::string> arguments(words + (count > 0 ? 1 : 0), words + count);
   return coop::cli::main_with(arguments);
 }

@@ -2,13 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
-#include "cli/plain_flags.h"
 #include "cli/policy/policy_command.h"
-#include "cli/policy/settings_text.h"
+#include "cli/usage/usage.h"
 #include "host/probe.h"
-#include "policy/apply.h"
-#include "policy/host_cover.h"
+#include "policy/merge/apply.h"
 #include "policy/policy.h"
+#include "report/settings.h"
+#include "report/words/origin.h"
 
 namespace coop::cli {
 
@@ -16,13 +16,9 @@ namespace {
 
 using policy::Finding;
 using policy::Findings;
-using policy::Scope;
 using policy::Severity;
 
-constexpr std::array kFlags{PlainFlag{"--json"}, PlainFlag{"-w", "DIR"},
-                            PlainFlag{"--workspace", "DIR"}};
-
-// A path that is not there: a typing mistake, or something that will come.
+// A missing path: a typing mistake, or a path created later.
 void check_paths(const policy::Settings& settings, Findings& findings) {
   HostFacts facts;
   for (const auto& [key, setting] : settings)
@@ -42,8 +38,8 @@ void check_paths(const policy::Settings& settings, Findings& findings) {
     }
 }
 
-// What a file asks for and does not get.
-void add_refusals(const PolicySources& sources, Findings& findings) {
+// Grants that a file requests and does not get.
+void add_refusals(const request::PolicySources& sources, Findings& findings) {
   for (const policy::Refusal& refusal : merge(sources.layers(), sources.approval).refused) {
     const bool approval = refusal.why == policy::Refusal::Why::not_approved;
     findings.push_back({.severity = Severity::error,
@@ -52,14 +48,14 @@ void add_refusals(const PolicySources& sources, Findings& findings) {
                         .at = refusal.origin.at,
                         .message = std::string(policy::info(refusal.key).name) + " = " +
                                    refusal.asked + " is wider than " + refusal.limit + " (" +
-                                   to_text(refusal.limit_origin) + ") and is not applied",
+                                   report::to_text(refusal.limit_origin) + ") and is not applied",
                         .fix = approval ? "read the file, and approve it with `coop policy approve`"
                                         : "only the organisation's policy can allow it"});
     if (refusal.origin.scope != Scope::project) findings.back().check = "organisation_policy";
   }
 }
 
-Finding network_finding(Severity severity, const policy::Origin& origin, std::string message,
+Finding network_finding(Severity severity, const Origin& origin, std::string message,
                         std::string fix) {
   return {.severity = severity,
           .check = "sandbox_network",
@@ -69,7 +65,7 @@ Finding network_finding(Severity severity, const policy::Origin& origin, std::st
           .fix = std::move(fix)};
 }
 
-// Lists of hosts that mean nothing in the network they are for, or that it cannot keep.
+// Host lists that have no effect in their network mode, or that it cannot enforce.
 void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& findings) {
   const auto items = [&](policy::Key key) {
     const auto found = settings.find(key);
@@ -78,7 +74,7 @@ void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& f
   const bool open = mode == NetworkMode::full || mode == NetworkMode::veth;
   const std::string name = "network \"" + std::string(to_text(mode)) + "\"";
   for (const policy::Item& item : items(policy::Key::network_deny))
-    if (open && !policy::names_addresses(item.text))
+    if (open && item.destination && item.destination->kind != Destination::Kind::network)
       findings.push_back(network_finding(
           Severity::error, item.origin,
           "\"" + printable(item.text) + "\" is a name, and " + name + " cannot keep a name out",
@@ -97,7 +93,7 @@ void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& f
           "leave the mode out, or use allowlist"));
 }
 
-// What is written well and still cannot be done here.
+// Valid settings that are not possible on this machine.
 void check_possible(const policy::Effective& effective, const policy::Surroundings& surroundings,
                     const HostFacts& facts, Findings& findings) {
   const Result<Policy> policy = policy::policy_from(effective, surroundings);
@@ -118,24 +114,26 @@ void check_possible(const policy::Effective& effective, const policy::Surroundin
 }
 
 Result<Findings> findings_of_file(const std::string& name) {
-  const HostFacts facts = TRY(surroundings());
+  const HostFacts facts = TRY(request::surroundings());
   const Path path = name.starts_with('/') ? name : join(facts.working_directory, name);
-  const std::optional<std::string> text = TRY(host::read_policy_file(path, host::Keeper::anyone));
+  const std::optional<std::string> text =
+      TRY(host::read_policy_file(path, host::RequiredOwner::anyone));
   if (!text) return system_error_of(ENOENT, "open", name);
   Findings findings;
   const policy::Settings settings = policy::read_policy(
-      *text, {.file = name, .surroundings = surroundings_of(facts, parent_of(path))}, findings);
+      *text, {.file = name, .surroundings = request::surroundings_of(facts, parent_of(path))},
+      findings);
   check_paths(settings, findings);
   if (!policy::has_errors(findings))
-    check_possible({.settings = settings}, surroundings_of(facts, parent_of(path)), facts,
+    check_possible({.settings = settings}, request::surroundings_of(facts, parent_of(path)), facts,
                    findings);
   return findings;
 }
 
 Result<Findings> findings_of_scopes(const std::string& workspace, std::string& about) {
-  const PolicySources sources = TRY(sources_for(workspace));
+  const request::PolicySources sources = TRY(sources_for(workspace));
   Findings findings;
-  for (const PolicySource& file : sources.files) {
+  for (const request::PolicySource& file : sources.files) {
     if (!file.text) continue;
     about += (about.empty() ? "" : ", ") + printable(file.path);
     findings.insert(findings.end(), file.findings.begin(), file.findings.end());
@@ -143,24 +141,23 @@ Result<Findings> findings_of_scopes(const std::string& workspace, std::string& a
   }
   if (policy::has_errors(findings)) return findings;
   add_refusals(sources, findings);
-  const HostFacts facts = TRY(surroundings());
-  check_possible(merge(sources.layers(), sources.approval), surroundings_of(facts, {}), facts,
-                 findings);
+  const HostFacts facts = TRY(request::surroundings());
+  check_possible(merge(sources.layers(), sources.approval), request::surroundings_of(facts, {}),
+                 facts, findings);
   return findings;
 }
 
 }  // namespace
 
-Result<int> policy_check(Arguments arguments) {
-  const PlainFlags flags = TRY(parse_plain("policy check", arguments, kFlags, 1));
-  std::string about = flags.words.empty() ? "" : printable(flags.words.front());
+Result<int> policy_check(const Parsed& flags) {
+  std::string about = flags.arguments.empty() ? "" : printable(flags.arguments.front());
   const Findings findings =
-      TRY(flags.words.empty() ? findings_of_scopes(flags.get("--workspace", flags.get("-w")), about)
-                              : findings_of_file(flags.words.front()));
+      TRY(flags.arguments.empty() ? findings_of_scopes(flags.get("--workspace"), about)
+                                  : findings_of_file(flags.arguments.front()));
   const bool bad = policy::has_errors(findings);
   std::string text;
   if (flags.has("--json")) {
-    text = nlohmann::ordered_json{{"ok", !bad}, {"findings", findings_json(findings)}}.dump(
+    text = nlohmann::ordered_json{{"ok", !bad}, {"findings", report::findings_json(findings)}}.dump(
                2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
            "\n";
   } else {

@@ -1,9 +1,8 @@
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
-#include "cli/plain_flags.h"
 #include "cli/policy/policy_command.h"
+#include "cli/usage/usage.h"
 
 namespace coop::cli {
 
@@ -12,17 +11,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using policy::Difference;
 
-constexpr std::array kFlags{PlainFlag{"--json"}, PlainFlag{"-w", "DIR"},
-                            PlainFlag{"--workspace", "DIR"}};
-
 Result<policy::Settings> settings_of_file(const std::string& name) {
-  const HostFacts facts = TRY(surroundings());
+  const HostFacts facts = TRY(request::surroundings());
   const Path path = name.starts_with('/') ? name : join(facts.working_directory, name);
-  const std::optional<std::string> text = TRY(host::read_policy_file(path, host::Keeper::anyone));
+  const std::optional<std::string> text =
+      TRY(host::read_policy_file(path, host::RequiredOwner::anyone));
   if (!text) return system_error_of(ENOENT, "open", name);
   policy::Findings findings;
   policy::Settings settings = policy::read_policy(
-      *text, {.file = name, .surroundings = surroundings_of(facts, parent_of(path))}, findings);
+      *text, {.file = name, .surroundings = request::surroundings_of(facts, parent_of(path))},
+      findings);
   if (policy::has_errors(findings)) return std::unexpected(to_error(findings));
   return settings;
 }
@@ -31,13 +29,13 @@ Result<policy::Settings> settings_of_file(const std::string& name) {
 Result<policy::Settings> settings_named(const std::string& name, const std::string& workspace) {
   if (name == "built-in") return policy::Settings{};
   if (name != "effective" && !parse_scope(name)) return settings_of_file(name);
-  const PolicySources sources = TRY(sources_for(workspace));
+  const request::PolicySources sources = TRY(sources_for(workspace));
   if (name == "effective") {
-    TRY(check_sources(sources));
+    TRY(request::check_sources(sources));
     return merge(sources.layers(), sources.approval).settings;
   }
-  const policy::Scope scope = TRY(parse_scope(name));
-  const PolicySource& file = sources.of(scope);
+  const Scope scope = TRY(parse_scope(name));
+  const request::PolicySource& file = sources.of(scope);
   if (policy::has_errors(file.findings)) return std::unexpected(to_error(file.findings));
   return file.settings;
 }
@@ -74,14 +72,13 @@ std::string as_json(const std::vector<Difference>& differences) {
 
 }  // namespace
 
-Result<int> policy_diff(Arguments arguments) {
-  const PlainFlags flags = TRY(parse_plain("policy diff", arguments, kFlags, 2));
-  if (flags.words.size() != 2)
+Result<int> policy_diff(const Parsed& flags) {
+  if (flags.arguments.size() != 2)
     return invalid("policy diff", "two things to compare are expected",
                    "each a file, a scope (organisation, user, project), effective or built-in");
-  const std::string workspace = flags.get("--workspace", flags.get("-w"));
-  const policy::Settings before = TRY(settings_named(flags.words[0], workspace));
-  const policy::Settings after = TRY(settings_named(flags.words[1], workspace));
+  const std::string workspace = flags.get("--workspace");
+  const policy::Settings before = TRY(settings_named(flags.arguments[0], workspace));
+  const policy::Settings after = TRY(settings_named(flags.arguments[1], workspace));
   const std::vector<Difference> found = policy::differences(before, after);
   TRY(print_all(flags.has("--json") ? as_json(found) : as_text(found)));
   return found.empty() ? 0 : 1;

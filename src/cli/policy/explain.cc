@@ -10,9 +10,12 @@
 #include "cli/options_policy.h"
 #include "cli/policy/explain_host.h"
 #include "cli/policy/policy_command.h"
-#include "plan/explain.h"
+#include "cli/usage/usage.h"
+#include "plan/show/explain.h"
 #include "policy/builtin.h"
 #include "policy/policy.h"
+#include "report/words/grant.h"
+#include "report/words/origin.h"
 #include "run/prepare.h"
 
 namespace coop::cli {
@@ -21,14 +24,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A name with a slash, of a home, or of something here is a path; anything else, and a URL, is a host.
+// A word with a slash, "~" or an existing name is a path; anything else, and a URL, is a host.
 bool is_path(const std::string& word) {
   if (word.find("://") != std::string::npos) return false;
   return word.find('/') != std::string::npos || word.starts_with('~') || word.starts_with('.') ||
          ::access(word.c_str(), F_OK) == 0;
 }
 
-// As the kernel names it. What is not there is named after the nearest directory that is.
+// The canonical path. A missing path is based on its nearest existing parent.
 Path canonical(const Path& path) {
   std::array<char, PATH_MAX> buffer;
   if (::realpath(path.c_str(), buffer.data()) != nullptr) return buffer.data();
@@ -50,12 +53,14 @@ Result<Answer> explain_path(const Policy& wanted, const std::string& word) {
   const bool denied = found.reach == plan::Reach::absent || found.reach == plan::Reach::hidden;
   return Answer{.subject = found.path,
                 .verdict = denied ? "denied" : std::string(to_text(found.reach)),
-                .rule = found.origin,
+                .rule = report::to_text(found.origin),
                 .reason = found.reason + (::access(written.c_str(), F_OK) == 0
                                               ? ""
                                               : std::string(found.reason.empty() ? "" : "; ") +
                                                     "nothing is there now"),
-                .grant = denied && is_socket(written) ? "--socket " + written : found.grant,
+                .grant = denied && is_socket(written) ? "--socket " + written
+                         : found.grant                ? report::to_text(*found.grant)
+                                                      : std::string(),
                 .inside = denied ? Path{} : found.inside};
 }
 
@@ -79,8 +84,8 @@ std::string as_json(const Answer& answer) {
 
 }  // namespace
 
-Result<int> policy_explain(Arguments arguments) {
-  const Request request = TRY(read_request(arguments));
+Result<int> policy_explain(const Parsed& parsed) {
+  const Request request = TRY(read_request(parsed));
   const std::vector<std::string>& words = request.options.command;
   if (words.size() != 1 || words.front().empty())
     return invalid("policy explain", "one path or host is expected",

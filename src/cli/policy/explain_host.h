@@ -1,4 +1,4 @@
-// What a policy says of a host: by which rule it is reached or not, and what would change that.
+// Explains a policy's decision about a host: the rule, and what would change it.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Answer {
   Path inside{};
 };
 
-// HOST, HOST:PORT, an address with or without a port, or a URL. What is none of these is an error.
+// HOST, HOST:PORT, an address with or without a port, or a URL. Anything else is an error.
 Result<Answer> explain_host(const Request& request, std::string_view text);
 
 }  // namespace coop::cli

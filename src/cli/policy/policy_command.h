@@ -2,23 +2,23 @@
 #pragma once
 
 #include "cli/command.h"
-#include "cli/policy_sources.h"
+#include "request/sources.h"
 
 namespace coop::cli {
 
-Result<int> policy_show(Arguments arguments);
-Result<int> policy_check(Arguments arguments);
-Result<int> policy_explain(Arguments arguments);
-Result<int> policy_diff(Arguments arguments);
-Result<int> policy_export(Arguments arguments);
-Result<int> policy_import(Arguments arguments);
-Result<int> policy_approve(Arguments arguments);
-Result<int> policy_schema(Arguments arguments);
+Result<int> policy_show(const Parsed& parsed);
+Result<int> policy_check(const Parsed& parsed);
+Result<int> policy_explain(const Parsed& parsed);
+Result<int> policy_diff(const Parsed& parsed);
+Result<int> policy_export(const Parsed& parsed);
+Result<int> policy_import(const Parsed& parsed);
+Result<int> policy_approve(const Parsed& parsed);
+Result<int> policy_schema(const Parsed& parsed);
 
 // The files that hold for `workspace` (as written; empty: here).
-Result<PolicySources> sources_for(const std::string& workspace);
+Result<request::PolicySources> sources_for(const std::string& workspace);
 
 // "organisation", "user" or "project", as --scope takes them; "org" too.
-Result<policy::Scope> parse_scope(std::string_view text);
+Result<Scope> parse_scope(std::string_view text);
 
 }  // namespace coop::cli

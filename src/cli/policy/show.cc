@@ -1,10 +1,10 @@
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
-#include "cli/plain_flags.h"
 #include "cli/policy/policy_command.h"
-#include "cli/policy/settings_text.h"
+#include "cli/usage/usage.h"
+#include "report/settings.h"
+#include "report/words/origin.h"
 
 namespace coop::cli {
 
@@ -12,53 +12,49 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kFlags{PlainFlag{"--origin"}, PlainFlag{"--json"}, PlainFlag{"-w", "DIR"},
-                            PlainFlag{"--workspace", "DIR"}};
-
-std::string state_of(const PolicySource& file, policy::Approval approval) {
+std::string state_of(const request::PolicySource& file, policy::Approval approval) {
   if (!file.text) return "absent";
-  if (file.scope != policy::Scope::project) return "read";
+  if (file.scope != Scope::project) return "read";
   return approval == policy::Approval::given ? "read, approved" : "read, not approved";
 }
 
-std::string as_text(const PolicySources& sources, const policy::Effective& effective,
-                    Origins origins) {
+std::string as_text(const request::PolicySources& sources, const policy::Effective& effective,
+                    report::Origins origins) {
   std::string text;
-  for (const PolicySource& file : sources.files)
+  for (const request::PolicySource& file : sources.files)
     if (!file.path.empty())
-      text += "# " + std::string(to_text(file.scope)) + ": " + printable(file.path) + " (" +
+      text += "# " + std::string(report::to_text(file.scope)) + ": " + printable(file.path) + " (" +
               state_of(file, sources.approval) + ")\n";
-  text += settings_text(effective.settings, origins, Defaults::shown);
+  text += report::settings_text(effective.settings, origins, report::Defaults::shown);
   for (const policy::Refusal& refusal : effective.refused)
     text += "# refused: " + to_text(refusal) + "\n";
   return text;
 }
 
-std::string as_json(const PolicySources& sources, const policy::Effective& effective) {
+std::string as_json(const request::PolicySources& sources, const policy::Effective& effective) {
   Json files = Json::array();
-  for (const PolicySource& file : sources.files)
-    files.push_back({{"scope", to_text(file.scope)},
+  for (const request::PolicySource& file : sources.files)
+    files.push_back({{"scope", report::to_text(file.scope)},
                      {"path", file.path},
                      {"present", file.text.has_value()},
-                     {"approved", file.scope == policy::Scope::project &&
+                     {"approved", file.scope == Scope::project &&
                                       sources.approval == policy::Approval::given}});
   const Json json{{"files", files},
-                  {"sandbox", settings_json(effective.settings, Defaults::shown)},
-                  {"refused", refusals_json(effective.refused)}};
+                  {"sandbox", report::settings_json(effective.settings, report::Defaults::shown)},
+                  {"refused", report::refusals_json(effective.refused)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
-Result<int> policy_show(Arguments arguments) {
-  const PlainFlags flags = TRY(parse_plain("policy show", arguments, kFlags, 0));
-  const PolicySources sources = TRY(sources_for(flags.get("--workspace", flags.get("-w"))));
-  TRY(check_sources(sources));
+Result<int> policy_show(const Parsed& flags) {
+  const request::PolicySources sources = TRY(sources_for(flags.get("--workspace")));
+  TRY(request::check_sources(sources));
   const policy::Effective effective = policy::merge(sources.layers(), sources.approval);
-  TRY(print_all(flags.has("--json")
-                    ? as_json(sources, effective)
-                    : as_text(sources, effective,
-                              flags.has("--origin") ? Origins::shown : Origins::left_out)));
+  TRY(print_all(flags.has("--json") ? as_json(sources, effective)
+                                    : as_text(sources, effective,
+                                              flags.has("--origin") ? report::Origins::shown
+                                                                    : report::Origins::left_out)));
   return 0;
 }
 

@@ -1,25 +1,19 @@
 // Policies in and out: `policy export` and `policy import`.
 #include <unistd.h>
 
-#include <array>
-
 #include "base/path.h"
-#include "cli/plain_flags.h"
 #include "cli/policy/policy_command.h"
+#include "cli/usage/usage.h"
 #include "sys/fd.h"
 
 namespace coop::cli {
 
 namespace {
 
-constexpr std::array kExportFlags{PlainFlag{"--scope", "SCOPE"}, PlainFlag{"-w", "DIR"},
-                                  PlainFlag{"--workspace", "DIR"}};
-constexpr std::array kImportFlags{PlainFlag{"--scope", "SCOPE"}, PlainFlag{"--dry-run"},
-                                  PlainFlag{"-w", "DIR"}, PlainFlag{"--workspace", "DIR"}};
-
 Result<std::string> text_of(const std::string& name) {
   if (name == "-") return read_all(STDIN_FILENO, "standard input");
-  const std::optional<std::string> text = TRY(host::read_policy_file(name, host::Keeper::anyone));
+  const std::optional<std::string> text =
+      TRY(host::read_policy_file(name, host::RequiredOwner::anyone));
   if (!text) return system_error_of(ENOENT, "open", name);
   return *text;
 }
@@ -36,18 +30,17 @@ std::string change_text(const policy::Settings& before, const policy::Settings& 
 
 }  // namespace
 
-Result<int> policy_export(Arguments arguments) {
-  const PlainFlags flags = TRY(parse_plain("policy export", arguments, kExportFlags, 0));
+Result<int> policy_export(const Parsed& flags) {
   const std::string scope = flags.get("--scope", "effective");
-  const PolicySources sources = TRY(sources_for(flags.get("--workspace", flags.get("-w"))));
+  const request::PolicySources sources = TRY(sources_for(flags.get("--workspace")));
   policy::Settings settings;
   if (scope == "effective") {
-    TRY(check_sources(sources));
+    TRY(request::check_sources(sources));
     settings = merge(sources.layers(), sources.approval).settings;
   } else {
-    const policy::Scope wanted =
+    const Scope wanted =
         TRY(with_hint("organisation, user, project or effective", parse_scope(scope)));
-    const PolicySource& file = sources.of(wanted);
+    const request::PolicySource& file = sources.of(wanted);
     if (!file.text) return system_error_of(ENOENT, "open", file.path);
     if (policy::has_errors(file.findings)) return std::unexpected(to_error(file.findings));
     settings = file.settings;
@@ -56,23 +49,24 @@ Result<int> policy_export(Arguments arguments) {
   return 0;
 }
 
-Result<int> policy_import(Arguments arguments) {
-  const PlainFlags flags = TRY(parse_plain("policy import", arguments, kImportFlags, 1));
-  if (flags.words.empty())
+Result<int> policy_import(const Parsed& flags) {
+  if (flags.arguments.empty())
     return invalid("policy import", "no file is named", "coop policy import FILE [--scope user]");
-  const policy::Scope scope = TRY(parse_scope(flags.get("--scope", "user")));
-  const PolicySources sources = TRY(sources_for(flags.get("--workspace", flags.get("-w"))));
-  const PolicySource& old = sources.of(scope);
+  const Scope scope = TRY(parse_scope(flags.get("--scope", "user")));
+  const request::PolicySources sources = TRY(sources_for(flags.get("--workspace")));
+  const request::PolicySource& old = sources.of(scope);
   if (old.path.empty())
     return invalid("policy import", "there is no workspace for a project's policy");
-  const std::string text = TRY(text_of(flags.words.front()));
-  const HostFacts facts = TRY(surroundings());
+  const std::string text = TRY(text_of(flags.arguments.front()));
+  const HostFacts facts = TRY(request::surroundings());
   policy::Findings findings;
-  const Path base = scope == policy::Scope::project ? parent_of(parent_of(old.path)) : Path{};
-  const policy::Settings settings = policy::read_policy(
-      text,
-      {.file = flags.words.front(), .scope = scope, .surroundings = surroundings_of(facts, base)},
-      findings);
+  const Path base = scope == Scope::project ? parent_of(parent_of(old.path)) : Path{};
+  const policy::Settings settings =
+      policy::read_policy(text,
+                          {.file = flags.arguments.front(),
+                           .scope = scope,
+                           .surroundings = request::surroundings_of(facts, base)},
+                          findings);
   std::string report;
   for (const policy::Finding& finding : findings) report += to_text(finding);
   if (policy::has_errors(findings)) {

@@ -1,11 +1,12 @@
 // The commands of coop-tools.
 #pragma once
 
-#include "cli/command.h"
+#include "cli/usage/usage.h"
 
 namespace coop::libexec {
 
-Result<int> command_tool(cli::Arguments arguments);
-Result<int> command_mcp(cli::Arguments arguments);
+Result<int> command_tool(const cli::Parsed& flags);
+Result<int> command_man();
+Result<int> command_mcp(const cli::Parsed& flags);
 
 }  // namespace coop::libexec

@@ -7,10 +7,19 @@
 namespace {
 
 coop::Result<int> dispatch(coop::cli::Arguments arguments) {
-  const std::string command = arguments.empty() ? "" : arguments.front();
-  if (command == "tool") return coop::libexec::command_tool(arguments.subspan(1));
-  if (command == "mcp") return coop::libexec::command_mcp(arguments.subspan(1));
-  return coop::invalid("coop-tools", "this program is a part of coop", "run coop tool or coop mcp");
+  const std::string name = arguments.empty() ? "" : arguments.front();
+  if (name == "man") return coop::libexec::command_man();
+  const bool ours = name == "tool" || name == "mcp";
+  if (!ours)
+    return coop::invalid("coop-tools", "this program is a part of coop",
+                         "run coop tool or coop mcp");
+  const coop::cli::Parsed parsed =
+      TRY(coop::cli::parse_command(*coop::cli::find_command(name), arguments.subspan(1)));
+  if (parsed.has("--help")) {
+    coop::cli::print(help_text(*parsed.command));
+    return 0;
+  }
+  return name == "tool" ? coop::libexec::command_tool(parsed) : coop::libexec::command_mcp(parsed);
 }
 
 }  // namespace

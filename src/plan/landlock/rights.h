@@ -1,4 +1,4 @@
-// Landlock's rights as data: which ABI brought which.
+// Landlock rights as data: which ABI introduced which.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ std::uint64_t handled(int abi);
 std::uint64_t scopes(int abi);
 
 std::uint64_t read_rights(int abi);    // read, list, execute
-std::uint64_t write_rights(int abi);   // all of it but making devices
+std::uint64_t write_rights(int abi);   // all except making device nodes
 std::uint64_t device_rights(int abi);  // use existing files, ioctl included
 
 std::string names_of(std::uint64_t rights);
 
-// What the plan's mounts allow, once more. `steps` are the mount steps.
+// Repeats what the plan's mounts allow. `steps` are the mount steps.
 RestrictLandlock rules_for(int abi, const std::vector<Step>& steps);
 
 }  // namespace coop::landlock

@@ -6,8 +6,8 @@ namespace coop::plan {
 
 namespace {
 
-// Since Linux 5.14 RLIMIT_NPROC counts within the user namespace, so it holds for one sandbox. The
-// kernel never applies it to the machine's real root.
+// Since Linux 5.14 RLIMIT_NPROC counts per user namespace, so it limits one sandbox. The kernel
+// never applies it to uid 0 of the initial namespace.
 bool process_limit_counts_inside(const HostFacts& host) {
   return host.uid != 0 && host.kernel >= KernelVersion{5, 14};
 }
@@ -23,9 +23,10 @@ class Planner {
     if (limits.pids) TRY(pids(*limits.pids));
     if (limits.milli_cpus) TRY(cpus(*limits.milli_cpus));
     if (limits.open_files)
-      resource(RLIMIT_NOFILE, "open files", *limits.open_files, "--open-files");
-    if (limits.file_size) resource(RLIMIT_FSIZE, "file size", *limits.file_size, "--file-size");
-    resource(RLIMIT_CORE, "core dump size", 0, "built-in");
+      resource(RLIMIT_NOFILE, "open files", *limits.open_files, Origin::of_flag("--open-files"));
+    if (limits.file_size)
+      resource(RLIMIT_FSIZE, "file size", *limits.file_size, Origin::of_flag("--file-size"));
+    resource(RLIMIT_CORE, "core dump size", 0, Origin::of_coop());
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
       plan_.group.name = "coop-" + policy_.session;
@@ -45,11 +46,11 @@ class Planner {
     return true;
   }
 
-  void resource(int number, const char* name, std::uint64_t value, const char* origin) {
+  void resource(int number, const char* name, std::uint64_t value, const Origin& origin) {
     plan_.steps.push_back(Step{ResourceLimit{number, name, value}, origin, "setrlimit"});
   }
 
-  // True: carry on with something weaker.
+  // Success: continue with a weaker limit.
   Result<void> weaker(const std::string& what, const std::string& how) {
     const std::string reason =
         host_.cgroup.reason.empty() ? "no control group can be made here" : host_.cgroup.reason;
@@ -63,18 +64,19 @@ class Planner {
   Result<void> memory(std::uint64_t bytes) {
     const std::string text = std::to_string(bytes);
     if (group("memory", "memory.max", "memory.limit_in_bytes", text, text)) {
-      // Swap would let the sandbox take as much again. Older kernels lack the file: see run/group.
+      // Swap would double the memory available. Older kernels lack the file: see
+      // run/start/group.cc.
       group("memory", "memory.swap.max?", "memory.memsw.limit_in_bytes?", "0", text);
       return {};
     }
-    resource(RLIMIT_DATA, "data of one process", bytes, "--memory");
+    resource(RLIMIT_DATA, "data of one process", bytes, Origin::of_flag("--memory"));
     return weaker("--memory", "is applied to each process, not to the sandbox");
   }
 
   Result<void> pids(std::uint64_t count) {
     const bool asked = policy_.limits.pids != Limits{}.pids;
     if (process_limit_counts_inside(host_)) {
-      resource(RLIMIT_NPROC, "processes", count, "--pids");
+      resource(RLIMIT_NPROC, "processes", count, Origin::of_flag("--pids"));
       if (asked)
         group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count));
       return {};

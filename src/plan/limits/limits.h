@@ -1,4 +1,4 @@
-// Limits: a control group where this machine lets us make one, else what setrlimit can do.
+// Limits: by a control group if one can be created, else by setrlimit.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ constexpr Machine kThisMachine = Machine::x86_64;
 #elif defined(__aarch64__)
 constexpr Machine kThisMachine = Machine::aarch64;
 #else
-#error "no system call filter for this machine: add it to tools/seccompgen.cc"
+#error "no system call filter for this machine: add it to codegen/seccompgen.cc"
 #endif
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The system call filters coop ships, compiled from policies/syscalls while it was built.
+// The system call filters coop ships, compiled from policies/syscalls at build time.
 #pragma once
 
 #include <linux/filter.h>
@@ -9,8 +9,8 @@
 
 namespace coop::seccomp {
 
-// One rule, as it is in force in its profile. A call with conditions has several, the first that
-// holds decides, and the last has none.
+// One rule of a profile. A call with conditions has several: the first whose condition holds
+// decides, and the last has no condition.
 struct SyscallReason {
   std::string_view name;       // "ioctl"
   std::string_view verdict;    // "allow", "eperm", "enosys", "eafnosupport", "kill"
@@ -26,8 +26,8 @@ struct Profile {
 
 enum class Machine : std::uint8_t { x86_64, aarch64 };
 
-// For the machine this was built for. "default" lets processes of the sandbox debug each other,
-// "no-debug" does not; nullptr for any other name. The profile lives as long as the program.
+// For the architecture this was built for. "default" lets processes of the sandbox debug each
+// other, "no-debug" does not; nullptr for any other name. The profile has static storage duration.
 const Profile* find(std::string_view name);
 
 const Profile* find(std::string_view name, Machine machine);

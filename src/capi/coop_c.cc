@@ -1,0 +1,146 @@
+// The C interface. No exception passes this file, and every answer is a string owned by the caller.
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+
+#include "capi/requests.h"
+#include "coop/coop.h"
+#include "report/exec_json.h"
+#include "report/status.h"
+#include "report/words/grant.h"
+#include "run/prepare.h"
+
+struct coop_tools {
+  std::unique_ptr<coop::tools::Toolbox> toolbox;
+};
+
+namespace coop::capi {
+
+namespace {
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+char* copy_of(const std::string& text) {
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+std::string_view kind_of(const Error& error) {
+  switch (error.kind) {
+    case Error::Kind::system: return "system";
+    case Error::Kind::invalid: return "invalid";
+    case Error::Kind::unsupported: return "unsupported";
+    case Error::Kind::refused: return "refused";
+    case Error::Kind::timed_out: return "timed_out";
+    case Error::Kind::unavailable: return "unavailable";
+    case Error::Kind::internal: return "internal";
+  }
+  return "internal";
+}
+
+std::string error_text(const Error& error) {
+  return text_of({{"error",
+                   {{"kind", kind_of(error)},
+                    {"message", to_text(error)},
+                    {"hint", report::hint_of(error)}}}});
+}
+
+// Runs `work`, and returns its answer or the error to the caller.
+int answer(char** json, const std::function<Result<std::string>()>& work) {
+  Result<std::string> result = invalid("coop", "nothing was done");
+  try {
+    result = work();
+  } catch (const std::exception& problem) {
+    result = std::unexpected(Error{.operation = "coop", .subject = problem.what()});
+  }
+  if (json != nullptr) *json = copy_of(result ? *result : error_text(result.error()));
+  return result ? COOP_OK : COOP_FAILED;
+}
+
+std::string or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+std::string trimmed(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+Result<tools::Toolbox*> toolbox_of(coop_tools* handle) {
+  if (handle == nullptr) return invalid("tools", "it is NULL");
+  return handle->toolbox.get();
+}
+
+}  // namespace
+
+}  // namespace coop::capi
+
+using namespace coop;        // NOLINT(google-build-using-namespace): what follows is C
+using namespace coop::capi;  // NOLINT(google-build-using-namespace)
+
+int coop_abi_version(void) { return COOP_ABI_VERSION; }
+const char* coop_version(void) { return COOP_VERSION; }
+void coop_free(char* text) { std::free(text); }
+
+int coop_probe(char** json) {
+  return answer(json, []() -> Result<std::string> {
+    const HostFacts facts = TRY(probe());
+    return trimmed(report::status_json(facts));
+  });
+}
+
+int coop_exec(const char* request, int cancel_fd, char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    ExecRequest read = TRY(read_exec_request(or_empty(request)));
+    if (read.policy.session.empty()) read.policy.session = run::new_session();
+    const ExecOutput output =
+        TRY(exec(read.policy, read.command, read.timeout, ExecHooks{.cancel_fd = cancel_fd}));
+    return trimmed(report::exec_json(output, read.policy.session));
+  });
+}
+
+int coop_tools_open(const char* options, coop_tools** tools, char** json) {
+  if (tools != nullptr) *tools = nullptr;
+  return answer(json, [&]() -> Result<std::string> {
+    if (tools == nullptr) return invalid("tools", "there is no place to put it");
+    const tools::ToolsRequest request = TRY(read_tools_request(or_empty(options)));
+    tools::OpenedTools made = TRY(tools::open_tools(request));
+    std::unique_ptr<tools::Toolbox> opened = std::move(made.toolbox);
+    opened->warm_up();
+    const Json answer{{"trust", to_text(opened->trust())},
+                      {"isolation", to_text(opened->isolation())},
+                      {"workspace", opened->workspace()}};
+    *tools = new coop_tools{std::move(opened)};
+    return text_of(answer);
+  });
+}
+
+int coop_tools_list(coop_tools* tools, char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    const tools::Toolbox* opened = TRY(toolbox_of(tools));
+    Json list = Json::array();
+    for (const tools::ToolInfo* tool : opened->tools())
+      list.push_back({{"name", tool->name},
+                      {"description", tool->description},
+                      {"inputSchema", Json::parse(tool->schema)}});
+    return text_of(list);
+  });
+}
+
+int coop_tools_call(coop_tools* tools, const char* tool, const char* arguments, int cancel_fd,
+                    char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    tools::Toolbox* opened = TRY(toolbox_of(tools));
+    const Json read = arguments == nullptr ? Json::object() : parse_json(arguments);
+    if (read.is_discarded()) return invalid("arguments", "this is not JSON");
+    const tools::ToolOutput output =
+        opened->call(or_empty(tool), read, tools::CallHooks{.cancel_fd = cancel_fd});
+    return text_of(
+        {{"text", output.text}, {"structured", output.structured}, {"failed", output.failed}});
+  });
+}
+
+void coop_tools_close(coop_tools* tools) { delete tools; }

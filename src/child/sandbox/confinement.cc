@@ -1,0 +1,158 @@
+// Everything except mounts: identity, limits, capabilities, Landlock, seccomp, and the checks
+// afterwards that they are in force.
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/if.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "abi/landlock.h"
+#include "child/sandbox/operations.h"
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace operation {
+
+int write_file(State&, const Instruction& instruction) noexcept {
+  // Plain open: /proc/self is itself a symlink. The path is a constant of ours, under /proc.
+  const ScopedFd file(raw::call(SYS_openat, AT_FDCWD, instruction.path, O_WRONLY | O_CLOEXEC, 0));
+  if (file.failed()) return file.error();
+  return error_of(raw::call(SYS_write, file.get(), instruction.text, length_of(instruction.text)));
+}
+
+int raise_loopback(State&, const Instruction&) noexcept {
+  const ScopedFd socket(raw::call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (socket.failed()) return socket.error();
+  ifreq request{};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  return error_of(raw::call(SYS_ioctl, socket.get(), SIOCSIFFLAGS, &request));
+}
+
+int limit(State&, const Instruction& instruction) noexcept {
+  rlimit64 current{};
+  const auto resource = static_cast<int>(instruction.first);
+  if (const long result = raw::call(SYS_prlimit64, 0, resource, nullptr, &current); result < 0)
+    return error_of(result);
+  // Never above the inherited hard limit: raising it needs a privilege.
+  const std::uint64_t value =
+      instruction.second < current.rlim_max ? instruction.second : current.rlim_max;
+  const rlimit64 wanted{value, value};
+  return error_of(raw::call(SYS_prlimit64, 0, resource, &wanted, nullptr));
+}
+
+// The pty belongs to the sandbox's own devpts, so ttyname() works inside, and the caller's terminal
+// is not reachable: TIOCSTI could only inject input into our relay.
+int open_terminal(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd master(
+      raw::call(SYS_openat, AT_FDCWD, "/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC, 0));
+  if (master.failed()) return master.error();
+  int locked = 0;
+  if (const long result = raw::call(SYS_ioctl, master.get(), TIOCSPTLCK, &locked); result < 0)
+    return error_of(result);
+  const winsize size{static_cast<unsigned short>(instruction.first),
+                     static_cast<unsigned short>(instruction.second), 0, 0};
+  raw::call(SYS_ioctl, master.get(), TIOCSWINSZ, &size);
+  const ScopedFd slave(
+      raw::call(SYS_ioctl, master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (slave.failed()) return slave.error();
+  // Move it above 0, 1 and 2, which are free here and will be overwritten.
+  const long terminal = raw::call(SYS_fcntl, slave.get(), F_DUPFD_CLOEXEC, 3);
+  if (terminal < 0) return error_of(terminal);
+  state.terminal = static_cast<int>(terminal);
+  if (const long result = raw::call(SYS_ioctl, terminal, TIOCSCTTY, 0); result < 0)
+    return error_of(result);
+  send_descriptor(state.control, Report{.event = Event::terminal}, static_cast<int>(master.get()));
+  return 0;
+}
+
+// For the supervisor's file tools: what they open below it, the sandbox's own mounts decide.
+int pass_root(State& state, const Instruction&) noexcept {
+  const ScopedFd root(raw::call(SYS_openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
+  if (root.failed()) return root.error();
+  send_descriptor(state.control, Report{.event = Event::root}, static_cast<int>(root.get()));
+  return 0;
+}
+
+int drop_capabilities(State&, const Instruction& instruction) noexcept {
+  for (std::uint64_t capability = 0; capability <= instruction.first; ++capability) {
+    const long result = raw::call(SYS_prctl, PR_CAPBSET_DROP, capability, 0, 0, 0);
+    if (result == -EINVAL && capability > 0) break;  // the kernel has no further capability
+    if (result < 0) return error_of(result);
+  }
+  if (const long result = raw::call(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+      result < 0)
+    return error_of(result);
+  // Locked, so that becoming uid 0 inside regains no capability.
+  constexpr long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                         SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                         SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (const long result = raw::call(SYS_prctl, PR_SET_SECUREBITS, kBits, 0, 0, 0); result < 0)
+    return error_of(result);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  return error_of(raw::call(SYS_capset, &header, none));
+}
+
+int landlock_create(State& state, const Instruction& instruction) noexcept {
+  const abi::LandlockRulesetAttr attributes{instruction.first, 0, instruction.second};
+  const long ruleset = raw::call(SYS_landlock_create_ruleset, &attributes, instruction.third, 0);
+  state.ruleset = static_cast<int>(ruleset);
+  return error_of(ruleset);
+}
+
+int landlock_allow(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd place(raw::call(SYS_openat, AT_FDCWD, instruction.path, O_PATH | O_CLOEXEC, 0));
+  if (place.failed()) return place.error();
+  const abi::LandlockPathBeneathAttr rule{instruction.first,
+                                          static_cast<std::int32_t>(place.get())};
+  return error_of(
+      raw::call(SYS_landlock_add_rule, state.ruleset, abi::kLandlockRulePathBeneath, &rule, 0));
+}
+
+int landlock_restrict(State& state, const Instruction&) noexcept {
+  const long result = raw::call(SYS_landlock_restrict_self, state.ruleset, 0);
+  raw::call(SYS_close, state.ruleset);
+  return error_of(result);
+}
+
+int seccomp(State&, const Instruction& instruction) noexcept {
+  const sock_fprog program{static_cast<unsigned short>(instruction.first),
+                           static_cast<sock_filter*>(const_cast<void*>(instruction.data))};
+  return error_of(raw::call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+int verify_capabilities(State&, const Instruction&) noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct held[2] = {};
+  if (const long result = raw::call(SYS_capget, &header, held); result < 0) return error_of(result);
+  for (const auto& set : held)
+    if ((set.effective | set.permitted | set.inheritable) != 0) return EPERM;
+  return 0;
+}
+
+// A read-only "/" fails with EROFS; anything else means the root was not sealed.
+int verify_root(State&, const Instruction&) noexcept {
+  const long result = raw::call(SYS_mkdirat, AT_FDCWD, "/.coop-verify", 0700);
+  if (result == -EROFS) return 0;
+  return result < 0 ? error_of(result) : EPERM;
+}
+
+int await_parent(State& state, const Instruction&) noexcept {
+  char word;
+  const long size = raw::call(SYS_recvfrom, state.control, &word, 1, 0, nullptr, nullptr);
+  return size == 1 ? 0 : EPERM;
+}
+
+}  // namespace operation
+
+}  // namespace coop::child

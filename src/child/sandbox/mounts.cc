@@ -1,0 +1,347 @@
+// Builds the new root. It is mounted on top of "/": absolute paths still lead into the host's tree
+// below it (path walks start under the top mount), while everything relative to `state.root`
+// happens in the new one. No mount point is ever created on the host.
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "child/sandbox/operations.h"
+#include "child/state.h"
+
+namespace coop::child {
+
+namespace {
+
+long open_how_call(long directory, const char* path, std::uint64_t flags,
+                   std::uint64_t resolve) noexcept {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = resolve;
+  return raw::call(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+// Private propagation as well: a later mount on the host must not appear inside.
+int set_attributes(long tree, std::uint64_t attributes) noexcept {
+  mount_attr wanted{};
+  wanted.attr_set = attributes;
+  wanted.propagation = MS_PRIVATE;
+  return error_of(
+      raw::call(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof wanted));
+}
+
+long clone_tree(long source) noexcept {
+  return raw::call(SYS_open_tree, source, "",
+                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+}
+
+int attach(long tree, long target) noexcept {
+  return error_of(raw::call(SYS_move_mount, tree, "", target, "",
+                            MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
+}
+
+// Options are "key=value\0key\0…\0".
+long new_filesystem(const char* type, const char* options, std::uint64_t attributes) noexcept {
+  const ScopedFd context(raw::call(SYS_fsopen, type, FSOPEN_CLOEXEC));
+  if (context.failed()) return context.get();
+  for (const char* option = options; option != nullptr && *option != '\0';) {
+    char key[32];
+    std::size_t length = 0;
+    while (option[length] != '\0' && option[length] != '=' && length + 1 < sizeof key) {
+      key[length] = option[length];
+      ++length;
+    }
+    key[length] = '\0';
+    const bool has_value = option[length] == '=';
+    const char* value = option + length + 1;
+    const long result =
+        has_value ? raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, key, value, 0)
+                  : raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_FLAG, key, nullptr, 0);
+    if (result < 0) return result;
+    while (*option != '\0') ++option;
+    ++option;
+  }
+  const long created =
+      raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
+  if (created < 0) return created;
+  return raw::call(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes);
+}
+
+// Makes `tree` the new root. The caller's descriptor becomes state.root and stays open.
+int adopt_root(State& state, long tree) noexcept {
+  const long result = raw::call(SYS_move_mount, tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
+  state.root = static_cast<int>(tree);
+  return error_of(result);
+}
+
+// Named by its number: "0", "1", …
+struct StagedName {
+  explicit StagedName(std::uint64_t number) noexcept
+      : text{static_cast<char>('0' + number), '\0'} {}
+  char text[2];
+};
+
+const char* last_component(const char* path) noexcept {
+  const char* name = path;
+  for (const char* at = path; *at != '\0'; ++at)
+    if (*at == '/') name = at + 1;
+  return name;
+}
+
+bool same_start(const char* a, const char* b, std::size_t length) noexcept {
+  for (std::size_t index = 0; index < length; ++index)
+    if (a[index] != b[index]) return false;
+  return true;
+}
+
+// The directory for a new entry, opened without following a symlink: mkdirat(root, "a/b") would
+// follow a symlink "a", and an absolute one leads back to the host. Kept open for the next entry,
+// which is mostly in the same directory; a new file system closes it.
+long parent_of_entry(State& state, const char* path, std::size_t length) noexcept {
+  if (length == 0) return state.root;
+  if (state.parent >= 0 && state.parent_length == length &&
+      same_start(state.parent_path, path, length))
+    return state.parent;
+  if (state.parent >= 0) raw::call(SYS_close, state.parent);
+  char parent[4096];
+  if (length >= sizeof parent) return -ENAMETOOLONG;
+  for (std::size_t index = 0; index < length; ++index) parent[index] = path[index];
+  parent[length - 1] = '\0';
+  state.parent = static_cast<int>(open_inside(state, parent, O_PATH | O_DIRECTORY));
+  state.parent_path = path;
+  state.parent_length = length;
+  return state.parent;
+}
+
+// A new file system may have covered the directory that is kept open.
+void forget_parent(State& state) noexcept {
+  if (state.parent >= 0) raw::call(SYS_close, state.parent);
+  state.parent = -1;
+}
+
+struct Place {
+  Place(State& state, const char* path) noexcept
+      : name(last_component(path)),
+        directory(parent_of_entry(state, path, static_cast<std::size_t>(name - path))) {}
+  bool failed() const noexcept { return directory < 0; }
+  int error() const noexcept { return static_cast<int>(-directory); }
+
+  const char* name;
+  long directory;
+};
+
+// Writes "/proc/self/fd/N" + suffix. `buffer` holds 64 bytes.
+void descriptor_path(char* buffer, const char* key, long fd, const char* suffix) noexcept {
+  const auto append = [&buffer](const char* text) {
+    while (*text != '\0') *buffer++ = *text++;
+  };
+  append(key);
+  append("/proc/self/fd/");
+  char digits[12];
+  int count = 0;
+  do digits[count++] = static_cast<char>('0' + fd % 10);
+  while ((fd /= 10) > 0);
+  while (count > 0) *buffer++ = digits[--count];
+  append(suffix);
+  *buffer = '\0';
+}
+
+}  // namespace
+
+long open_on_host(const char* path, std::uint64_t flags) noexcept {
+  return open_how_call(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+long open_inside(const State& state, const char* path, std::uint64_t flags) noexcept {
+  return open_how_call(state.root, path, flags,
+                       RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+namespace operation {
+
+int root_tmpfs(State& state, const Instruction& instruction) noexcept {
+  const long tree = new_filesystem("tmpfs", instruction.text,
+                                   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  return tree < 0 ? error_of(tree) : adopt_root(state, tree);
+}
+
+int root_host(State& state, const Instruction&) noexcept {
+  const ScopedFd host(open_on_host("/", O_PATH | O_DIRECTORY));
+  if (host.failed()) return host.error();
+  const long tree = clone_tree(host.get());
+  if (tree < 0) return error_of(tree);
+  if (const int error =
+          set_attributes(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV))
+    return error;
+  return adopt_root(state, tree);
+}
+
+// The masks are placed where the fresh /proc will cover them: they do not stay visible.
+int stage_masks(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH | O_DIRECTORY));
+  if (target.failed()) return target.error();
+  const long tree = new_filesystem("tmpfs", "size=65536\0nr_inodes=16\0mode=0755\0",
+                                   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  if (tree < 0) return error_of(tree);
+  state.mask_tree = static_cast<int>(tree);
+  if (const int error = attach(tree, target.get())) return error;
+  if (const long result = raw::call(SYS_mkdirat, tree, "d", 0555); result < 0)
+    return error_of(result);
+  return error_of(raw::call(SYS_mknodat, tree, "f", S_IFREG, 0));
+}
+
+int stage_file(State& state, const Instruction& instruction) noexcept {
+  if (instruction.second >= kMostStagedFiles) return E2BIG;
+  const StagedName name(instruction.second);
+  const ScopedFd file(raw::call(SYS_openat, state.mask_tree, name.text,
+                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+  if (file.failed()) return file.error();
+  return error_of(raw::call(SYS_write, file.get(), instruction.text, instruction.first));
+}
+
+int seal_masks(State& state, const Instruction&) noexcept {
+  const ScopedFd tree(state.mask_tree);
+  // Sealed before anything is cloned from it, so every mask is read-only from the start.
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_RDONLY;
+  if (const long result =
+          raw::call(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH, &wanted, sizeof wanted);
+      result < 0)
+    return error_of(result);
+  state.mask_directory = static_cast<int>(open_how_call(tree.get(), "d", O_PATH, 0));
+  state.mask_file = static_cast<int>(open_how_call(tree.get(), "f", O_PATH, 0));
+  if (state.mask_directory < 0) return -state.mask_directory;
+  if (state.mask_file < 0) return -state.mask_file;
+  for (std::uint64_t number = 0; number < kMostStagedFiles; ++number) {
+    const StagedName name(number);
+    state.staged[number] = static_cast<int>(open_how_call(tree.get(), name.text, O_PATH, 0));
+  }
+  return 0;
+}
+
+int make_directory(State& state, const Instruction& instruction) noexcept {
+  const Place place(state, instruction.path);
+  if (place.failed()) return place.error();
+  return error_of(raw::call(SYS_mkdirat, place.directory, place.name, instruction.first));
+}
+
+int make_symlink(State& state, const Instruction& instruction) noexcept {
+  const Place place(state, instruction.path);
+  if (place.failed()) return place.error();
+  return error_of(raw::call(SYS_symlinkat, instruction.text, place.directory, place.name));
+}
+
+int make_file(State& state, const Instruction& instruction) noexcept {
+  const Place place(state, instruction.path);
+  if (place.failed()) return place.error();
+  const ScopedFd file(raw::call(SYS_openat, place.directory, place.name,
+                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                instruction.second));
+  if (file.failed()) return file.error();
+  if (instruction.first == 0) return 0;
+  return error_of(raw::call(SYS_write, file.get(), instruction.text, instruction.first));
+}
+
+int bind(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd source(open_on_host(instruction.path, O_PATH));
+  if (source.failed()) return source.error();
+  const ScopedFd tree(clone_tree(source.get()));
+  if (tree.failed()) return tree.error();
+  if (const int error = set_attributes(tree.get(), instruction.first)) return error;
+  const ScopedFd target(open_inside(state, instruction.text, O_PATH));
+  if (target.failed()) return target.error();
+  return attach(tree.get(), target.get());
+}
+
+// One descriptor is both source and target: there is no path that could be swapped in between.
+int remount(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd place(open_inside(state, instruction.path, O_PATH));
+  if (place.failed()) return place.error();
+  const ScopedFd tree(clone_tree(place.get()));
+  if (tree.failed()) return tree.error();
+  if (const int error = set_attributes(tree.get(), instruction.first)) return error;
+  return attach(tree.get(), place.get());
+}
+
+int mount_new(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd tree(new_filesystem(instruction.text, static_cast<const char*>(instruction.data),
+                                     instruction.first));
+  if (tree.failed()) return tree.error();
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH));
+  if (target.failed()) return target.error();
+  forget_parent(state);
+  return attach(tree.get(), target.get());
+}
+
+// The upper layer is a tmpfs mounted at the target first; the overlay then covers it. Only the
+// overlay can reach it there, and it needs no other mount point.
+int overlay(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd lower(open_on_host(instruction.path, O_PATH | O_DIRECTORY));
+  if (lower.failed()) return lower.error();
+  const ScopedFd target(open_inside(state, instruction.text, O_PATH | O_DIRECTORY));
+  if (target.failed()) return target.error();
+  const ScopedFd upper(new_filesystem("tmpfs", static_cast<const char*>(instruction.data),
+                                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  if (upper.failed()) return upper.error();
+  if (const int error = attach(upper.get(), target.get())) return error;
+  if (const long result = raw::call(SYS_mkdirat, upper.get(), "upper", 0755); result < 0)
+    return error_of(result);
+  if (const long result = raw::call(SYS_mkdirat, upper.get(), "work", 0755); result < 0)
+    return error_of(result);
+  char options[256];
+  char* end = options;
+  const auto add = [&end](const char* key, long fd, const char* suffix) {
+    descriptor_path(end, key, fd, suffix);
+    while (*end != '\0') ++end;
+    ++end;
+  };
+  add("lowerdir=", lower.get(), "");
+  add("upperdir=", upper.get(), "/upper");
+  add("workdir=", upper.get(), "/work");
+  for (const char* flag = "userxattr"; *flag != '\0';) *end++ = *flag++;
+  *end++ = '\0';
+  *end = '\0';
+  const ScopedFd tree(new_filesystem("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  if (tree.failed()) return tree.error();
+  return attach(tree.get(), upper.get());
+}
+
+int cover(State& state, const Instruction& instruction, int mask) noexcept {
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH));
+  if (target.failed() && target.error() == ENOENT && instruction.first == 1) return 0;
+  if (target.failed()) return target.error();
+  const ScopedFd tree(clone_tree(mask));
+  if (tree.failed()) return tree.error();
+  return attach(tree.get(), target.get());
+}
+
+int seal(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd place(open_inside(state, instruction.path, O_PATH | O_DIRECTORY));
+  if (place.failed()) return place.error();
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_RDONLY;
+  return error_of(
+      raw::call(SYS_mount_setattr, place.get(), "", AT_EMPTY_PATH, &wanted, sizeof wanted));
+}
+
+int enter_root(State& state, const Instruction&) noexcept {
+  if (const long result = raw::call(SYS_fchdir, state.root); result < 0) return error_of(result);
+  if (const long result = raw::call(SYS_pivot_root, ".", "."); result < 0) return error_of(result);
+  // The old root is now mounted on top of the new one; detaching it removes the host's tree.
+  if (const long result = raw::call(SYS_umount2, ".", MNT_DETACH); result < 0)
+    return error_of(result);
+  if (const long result = raw::call(SYS_chdir, "/"); result < 0) return error_of(result);
+  forget_parent(state);
+  if (state.mask_directory >= 0) raw::call(SYS_close, state.mask_directory);
+  if (state.mask_file >= 0) raw::call(SYS_close, state.mask_file);
+  for (const int staged : state.staged)
+    if (staged >= 0) raw::call(SYS_close, staged);
+  raw::call(SYS_close, state.root);
+  return 0;
+}
+
+}  // namespace operation
+
+}  // namespace coop::child

@@ -1,0 +1,41 @@
+// The part of the janitor (run/cleanup/janitor.h) that lasts as long as its supervisor. The janitor is a fork of a
+// program with threads: until the supervisor is dead it allocates nothing and takes no lock.
+#pragma once
+
+#include <termios.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coop::child {
+
+enum class JanitorOrder : std::uint64_t { add, watch, watch_terminal, drop };
+
+// On a SOCK_SEQPACKET socket; all but `drop` come with a descriptor.
+struct JanitorMessage {
+  JanitorOrder order{};
+  std::uint64_t number = 0;  // of the sandbox
+  termios settings{};        // watch_terminal: as they were
+};
+
+// What is known of one sandbox. Descriptors are -1 until they have come.
+struct Entrusted {
+  std::uint64_t number = 0;
+  int cleanup = -1;   // add
+  int pidfd = -1;     // watch: of its init
+  int terminal = -1;  // watch_terminal
+  termios settings{};
+};
+
+struct EntrustedList {
+  Entrusted* entries = nullptr;
+  std::size_t count = 0;
+  const Entrusted* begin() const noexcept { return entries; }
+  const Entrusted* end() const noexcept { return entries + count; }
+};
+
+// Closes everything inherited, and obeys what comes from `socket` until the process of the pidfd `supervisor` is dead.
+// Then kills the sandboxes that are left.
+EntrustedList outlive_supervisor(int socket, int supervisor) noexcept;
+
+}  // namespace coop::child

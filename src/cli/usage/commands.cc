@@ -1,0 +1,293 @@
+// The table of commands: a new one is a row here and its function.
+#include <algorithm>
+#include <array>
+
+#include "cli/libexec.h"
+#include "cli/policy/policy_command.h"
+#include "cli/usage/usage.h"
+
+namespace coop::cli {
+
+namespace {
+
+constexpr FlagInfo kJson{"--json", "", "", "print the result as JSON"};
+constexpr FlagInfo kWorkspace{"--workspace", "-w", "DIR",
+                              "whose project policy counts (default: the current directory)",
+                              ValueKind::path};
+constexpr FlagInfo kConfig{"--config", "", "FILE", "this coop.toml (default: ./coop.toml)",
+                           ValueKind::path};
+constexpr FlagInfo kOnLeak{"--on-leak",
+                           "",
+                           "WHAT",
+                           "a secret in a result: redact (default), block or terminate",
+                           ValueKind::choice,
+                           "redact block terminate"};
+constexpr std::string_view kScopes = "organisation user project";
+
+constexpr std::array kShowFlags{FlagInfo{"--origin", "", "", "also where each value was written"},
+                                kJson, kWorkspace};
+constexpr std::array kJsonAndWorkspace{kJson, kWorkspace};
+constexpr std::array kExportFlags{
+    FlagInfo{"--scope", "", "SCOPE", "organisation, user, project or effective (default)",
+             ValueKind::choice, "organisation user project effective"},
+    kWorkspace};
+constexpr std::array kImportFlags{
+    FlagInfo{"--scope", "", "SCOPE", "organisation, user (default) or project", ValueKind::choice,
+             kScopes},
+    FlagInfo{"--dry-run", "", "", "only show what would change"}, kWorkspace};
+constexpr std::array kApproveFlags{FlagInfo{"--yes", "", "", "do not ask"},
+                                   FlagInfo{"--revoke", "", "", "take the approval back"},
+                                   kWorkspace};
+constexpr std::array kTrustFlags{
+    FlagInfo{"--group", "", "", "in a group conversation: trust is familiar at most"},
+    FlagInfo{"--as", "", "USER", "this user of coop.toml instead of a sender"},
+    FlagInfo{"--cron", "", "NAME", "the user of this cron job instead of a sender"},
+    FlagInfo{"--agent", "", "ID", "with the settings and workspace of this agent"},
+    kConfig,
+    kJson,
+    kWorkspace};
+constexpr std::array kConfigFlags{kJson, kConfig};
+constexpr std::array kStatusFlags{kJson};
+constexpr std::array kToolFlags{
+    FlagInfo{"--list", "", "", "list the tools that this caller may use"}, kOnLeak,
+    FlagInfo{"--json", "", "", "print the whole result as JSON"}};
+constexpr std::array kMcpFlags{
+    FlagInfo{
+        "--http", "", "ADDRESS",
+        "serve streamable HTTP at http://ADDRESS/mcp instead, on loopback only; port 0 lets the "
+        "kernel choose. Clients send \"Authorization: Bearer TOKEN\""},
+    FlagInfo{.name = "--token-file",
+             .alias = "",
+             .placeholder = "FILE",
+             .help = "the token; made with a new one when the file is missing. Without this, it is "
+                     "taken from $COOP_MCP_TOKEN, or made and shown on standard error",
+             .value = ValueKind::path,
+             .needs = "--http"},
+    kOnLeak, FlagInfo{"--json", "", "", ""}};
+
+constexpr std::array kOptionalFile{ArgumentInfo{"FILE", ValueKind::path}};
+constexpr std::array kTwoFiles{ArgumentInfo{"A", ValueKind::path},
+                               ArgumentInfo{"B", ValueKind::path}};
+constexpr std::array kSender{ArgumentInfo{"SENDER", ValueKind::choice, "terminal:default"}};
+constexpr std::array kToolArguments{ArgumentInfo{"NAME", ValueKind::tool}, ArgumentInfo{"JSON"}};
+constexpr std::array kPage{
+    ArgumentInfo{"PAGE", ValueKind::choice, "coop coop-run coop-policy coop-mcp"}};
+constexpr std::array kShell{ArgumentInfo{"SHELL", ValueKind::choice, "bash zsh fish"}};
+
+Result<int> become_tool(const Parsed& parsed) { return become("tools", "tool", parsed.words); }
+Result<int> become_mcp(const Parsed& parsed) { return become("tools", "mcp", parsed.words); }
+
+constexpr std::array kCommands{
+    CommandInfo{
+        .name = "run",
+        .synopsis = "[FLAGS] -- COMMAND [ARGUMENTS…]",
+        .summary = "run a command: the workspace is writable, the rest is not there",
+        .text = "Runs COMMAND in new namespaces, under a system call filter and Landlock, without "
+                "capabilities. The current directory is the workspace: it is writable, and nothing "
+                "else "
+                "of the machine is.",
+        .examples = "coop run -- sh -c 'echo hello from $(hostname)'\n"
+                    "coop run --view host --cache cargo -- cargo build\n"
+                    "coop run --ro /opt/sdk --hide .env --memory 2g --timeout 10m -- make\n"
+                    "coop run --allow-net '*.example.com' --host-port 5432 -- make "
+                    "integration-test\n"
+                    "coop run --publish 8080:80 -- ./serve\n"
+                    "coop run --config coop.toml --as bob -- make\n"
+                    "coop run --json -- python3 script.py\n",
+        .exit_status = "the command's own; 128 + signal; 124 timeout; 125 coop itself failed; 126 "
+                       "not executable; 127 not found",
+        .run_flags = RunFlags::own,
+        .rest = Rest::command,
+        .run = command_run},
+    CommandInfo{.name = "plan",
+                .synopsis = "[FLAGS] [-- COMMAND [ARGUMENTS…]]",
+                .summary = "show what `run` with the same flags would do, step by step",
+                .text = "Prints every step and rule of the sandbox. Nothing is started or changed.",
+                .examples = "coop plan --why\ncoop plan --view host --json\n",
+                .run_flags = RunFlags::own,
+                .rest = Rest::command,
+                .run = command_plan},
+    CommandInfo{.name = "policy",
+                .synopsis = "show|check|explain|diff|export|import|approve|schema",
+                .summary = "what sandboxes may do, as policy files say it, and why",
+                .text = "What sandboxes may do, as the files say it:\n"
+                        "  organisation  /etc/coop/policy.toml            a ceiling that nothing "
+                        "below can widen\n"
+                        "  user          ~/.config/coop/policy.toml\n"
+                        "  project       .coop/policy.toml in the workspace: may narrow; what it "
+                        "widens needs approval\n"
+                        "The flags of `coop run` come last.",
+                .examples = "coop policy show --origin\n"
+                            "coop policy explain --view host ~/.ssh/id_ed25519\n"
+                            "coop policy diff user project\n"},
+    CommandInfo{.name = "policy show",
+                .synopsis = "[--origin] [--json] [-w DIR]",
+                .summary = "the values in force; --origin: and where each was written",
+                .text = "Prints the values in force here, from the files of all scopes.",
+                .examples = "coop policy show --origin\n",
+                .flags = kShowFlags,
+                .run = policy_show},
+    CommandInfo{.name = "policy check",
+                .synopsis = "[FILE] [--json] [-w DIR]",
+                .summary = "every mistake in the files, with its place and the fix",
+                .text = "Without FILE, the files in force here.",
+                .examples = "coop policy check\ncoop policy check .coop/policy.toml --json\n",
+                .exit_status = "1 when there is an error",
+                .arguments = kOptionalFile,
+                .flags = kJsonAndWorkspace,
+                .run = policy_check},
+    CommandInfo{
+        .name = "policy explain",
+        .synopsis = "[FLAGS OF RUN] PATH|HOST",
+        .summary = "why a path or a host can or cannot be reached, and what would allow it",
+        .text = "Takes the flags of `coop run`, and answers for a sandbox with these flags.",
+        .examples = "coop policy explain --view host ~/.ssh/id_ed25519\n"
+                    "coop policy explain --allow-net '*.example.com' api.example.com\n",
+        .run_flags = RunFlags::all,
+        .rest = Rest::command,
+        .run = policy_explain},
+    CommandInfo{.name = "policy diff",
+                .synopsis = "A B [--json] [-w DIR]",
+                .summary = "what differs between two files or scopes",
+                .text = "A and B are each a file, a scope (organisation, user, project), "
+                        "\"effective\" or \"built-in\".",
+                .examples = "coop policy diff user project\ncoop policy diff built-in effective\n",
+                .exit_status = "1 when there is a difference",
+                .arguments = kTwoFiles,
+                .flags = kJsonAndWorkspace,
+                .run = policy_diff},
+    CommandInfo{.name = "policy export",
+                .synopsis = "[--scope SCOPE] [-w DIR]",
+                .summary = "a scope (default: effective) as one file",
+                .text = "Prints a scope as one policy file, for `coop policy import`.",
+                .examples = "coop policy export > policy.toml\n",
+                .flags = kExportFlags,
+                .run = policy_export},
+    CommandInfo{.name = "policy import",
+                .synopsis = "FILE [--scope SCOPE] [--dry-run] [-w DIR]",
+                .summary = "put FILE in the place of a scope's file (default: user)",
+                .text =
+                    "Shows what changes. The old file is kept with the suffix .previous. \"-\" is "
+                    "standard input.",
+                .examples = "coop policy import team.toml --dry-run\n",
+                .arguments = kOptionalFile,
+                .flags = kImportFlags,
+                .run = policy_import},
+    CommandInfo{.name = "policy approve",
+                .synopsis = "[--yes] [--revoke] [-w DIR]",
+                .summary = "let the project's file, exactly as it is now, widen the sandbox",
+                .text = "The approval ends when the file changes.",
+                .examples = "coop policy approve\ncoop policy approve --revoke\n",
+                .flags = kApproveFlags,
+                .run = policy_approve},
+    CommandInfo{.name = "policy schema",
+                .synopsis = "",
+                .summary = "the JSON Schema of these files, for editors",
+                .text = "Prints the JSON Schema of policy files and coop.toml.",
+                .examples = "coop policy schema > policy.schema.json\n",
+                .run = policy_schema},
+    CommandInfo{.name = "trust",
+                .synopsis = "SENDER [--group] [--json] [--config FILE] [--agent ID]\n"
+                            "--as USER | --cron NAME [--json] [--config FILE]",
+                .summary = "who a sender is to coop.toml, and what follows from it",
+                .text = "How far the person is trusted (owner, full, inner, familiar, public), and "
+                        "what follows: tools, memory stores, and the sandbox with the origin of "
+                        "each value.",
+                .examples = "coop trust terminal:default\n"
+                            "coop trust signal:+15555550101 --group\n"
+                            "coop trust --cron deploy --json\n",
+                .arguments = kSender,
+                .flags = kTrustFlags,
+                .run = command_trust},
+    CommandInfo{.name = "config",
+                .synopsis = "check [FILE] [--json]",
+                .summary = "check a coop.toml: agents, users, cron jobs",
+                .text = "About coop.toml: the agents, users and cron jobs of a gateway.",
+                .examples = "coop config check\n"},
+    CommandInfo{
+        .name = "config check",
+        .synopsis = "[FILE] [--json]",
+        .summary = "every mistake in a coop.toml, with its place and the fix",
+        .text = "Checks a coop.toml (default: ./coop.toml, then coop/coop.toml in the "
+                "configuration directory): its syntax, every value, who is trusted how far, and "
+                "whether this machine can do what it asks for. \"-\" is standard input.",
+        .examples = "coop config check\ncoop config check /srv/gateway/coop.toml --json\n",
+        .exit_status = "1 when there is an error, 0 with warnings",
+        .arguments = kOptionalFile,
+        .flags = kConfigFlags,
+        .run = config_check},
+    CommandInfo{
+        .name = "tool",
+        .synopsis = "NAME ['{\"argument\": …}'] [FLAGS]\n--list [FLAGS]",
+        .summary = "call one tool (bash, read_file, …) as an agent would",
+        .text = "Prints the result. Without --as and --channel the caller is the agent itself: "
+                "trust full, always in the sandbox.",
+        .examples =
+            "coop tool bash '{\"command\": \"make test\"}'\ncoop tool read_file '{\"path\": "
+            "\"README.md\", \"limit\": 20}' --json\ncoop tool --list --as bob\n",
+        .exit_status = "1 when the tool failed or was refused",
+        .arguments = kToolArguments,
+        .flags = kToolFlags,
+        .run_flags = RunFlags::sandbox,
+        .run = become_tool},
+    CommandInfo{
+        .name = "mcp",
+        .synopsis = "[--http 127.0.0.1:PORT] [FLAGS]",
+        .summary = "serve the tools to an MCP client",
+        .text = "On standard input and output. Without --as and --channel the caller is the "
+                "agent itself: trust full, always in the sandbox; without --workspace it "
+                "works in the current directory.",
+        .examples = "claude mcp add coop -- coop mcp\n"
+                    "coop mcp --workspace ~/project\n"
+                    "coop mcp --config /srv/gateway/coop.toml --channel "
+                    "signal:+15555550101\n"
+                    "coop mcp --http 127.0.0.1:8765 --token-file ~/.config/coop/mcp-token\n",
+        .flags = kMcpFlags,
+        .run_flags = RunFlags::sandbox,
+        .run = become_mcp},
+    CommandInfo{.name = "status",
+                .synopsis = "[--json]",
+                .summary = "show what this machine offers and what is missing",
+                .text = "Finds out by trying, and says why something is missing.",
+                .examples = "coop status\n",
+                .exit_status = "0 when the default sandbox can run here, else 1",
+                .flags = kStatusFlags,
+                .run = command_status},
+    CommandInfo{.name = "completion",
+                .synopsis = "bash|zsh|fish",
+                .summary = "print a completion script for a shell",
+                .text = "Prints a script that completes the words of coop in this shell.",
+                .examples = "source <(coop completion bash)\n",
+                .arguments = kShell,
+                .run = command_completion},
+    CommandInfo{.name = "man",
+                .synopsis = "[PAGE]",
+                .summary = "print a manual page",
+                .text = "PAGE is coop (default), coop-run, coop-policy or coop-mcp.",
+                .examples = "coop man coop-run | man -l -\n",
+                .arguments = kPage,
+                .run = command_man},
+};
+
+}  // namespace
+
+std::span<const CommandInfo> commands() { return kCommands; }
+
+const CommandInfo* find_command(std::string_view name) {
+  const auto found = std::ranges::find(kCommands, name, &CommandInfo::name);
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+std::string_view subcommand_of(const CommandInfo& command) {
+  const std::size_t space = command.name.find(' ');
+  return space == std::string_view::npos ? "" : command.name.substr(space + 1);
+}
+
+std::vector<const CommandInfo*> subcommands(const CommandInfo& group) {
+  std::vector<const CommandInfo*> found;
+  for (const CommandInfo& command : kCommands)
+    if (command.name.starts_with(std::string(group.name) + " ")) found.push_back(&command);
+  return found;
+}
+
+}  // namespace coop::cli

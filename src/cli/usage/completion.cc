@@ -1,0 +1,259 @@
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "cli/usage/usage.h"
+#include "policy/builtin.h"
+#include "policy/people/trust.h"
+
+namespace coop::cli {
+
+namespace {
+
+std::string joined(const std::set<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
+  return text;
+}
+
+// Groups have no words but their subcommands'.
+std::vector<const CommandInfo*> runnable() {
+  std::vector<const CommandInfo*> found;
+  for (const CommandInfo& command : commands())
+    if (command.run != nullptr) found.push_back(&command);
+  return found;
+}
+
+std::vector<const CommandInfo*> groups() {
+  std::vector<const CommandInfo*> found;
+  for (const CommandInfo& command : commands())
+    if (command.run == nullptr) found.push_back(&command);
+  return found;
+}
+
+std::string top_names() {
+  std::string text;
+  for (const CommandInfo& command : commands())
+    if (subcommand_of(command).empty())
+      text += (text.empty() ? "" : " ") + std::string(command.name);
+  return text;
+}
+
+std::string subcommand_names(const CommandInfo& group) {
+  std::string text;
+  for (const CommandInfo* command : subcommands(group))
+    text += (text.empty() ? "" : " ") + std::string(subcommand_of(*command));
+  return text;
+}
+
+std::vector<FlagInfo> shown_flags(const CommandInfo& command) {
+  std::vector<FlagInfo> flags = flags_of(command);
+  std::erase_if(flags, [](const FlagInfo& flag) { return flag.help.empty(); });
+  return flags;
+}
+
+bool takes_paths(const CommandInfo& command) {
+  for (const ArgumentInfo& argument : command.arguments)
+    if (argument.value == ValueKind::path) return true;
+  return command.run_flags == RunFlags::all;
+}
+
+std::string argument_choices(const CommandInfo& command) {
+  std::string text;
+  for (const ArgumentInfo& argument : command.arguments) {
+    const std::string choices = choices_of(argument.value, argument.choices);
+    if (!choices.empty()) text += choices + " ";
+  }
+  return text;
+}
+
+// The words of every flag's value, by the flag's name: a flag means the same to all commands, or their words are put
+// together.
+std::map<std::string, std::set<std::string>> values_by_flag(ValueKind wanted) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const CommandInfo* command : runnable())
+    for (const FlagInfo& flag : shown_flags(*command)) {
+      if (flag.placeholder.empty()) continue;
+      const std::string choices = choices_of(flag.value, flag.choices);
+      const bool path = flag.value == ValueKind::path;
+      if (path != (wanted == ValueKind::path) || (!path && choices.empty())) continue;
+      for (const std::string_view name : {flag.name, flag.alias}) {
+        if (name.empty()) continue;
+        std::istringstream words(choices);
+        std::set<std::string>& all = values[std::string(name)];
+        all.insert(std::istream_iterator<std::string>(words), {});
+      }
+    }
+  return values;
+}
+
+std::string bash() {
+  std::string text =
+      "# bash completion for coop; made by `coop completion bash`\n"
+      "_coop() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index\n"
+      "  local command=${COMP_WORDS[1]}\n"
+      "  for ((index = 1; index < COMP_CWORD; ++index)); do\n"
+      "    if [[ ${COMP_WORDS[index]} == -- ]]; then\n"
+      "      if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$current\"));\n"
+      "      else COMPREPLY=($(compgen -f -- \"$current\")); fi\n"
+      "      return\n"
+      "    fi\n"
+      "  done\n"
+      "  _coop_words() { COMPREPLY=($(compgen -W \"$1\" -- \"$current\")); }\n"
+      "  if ((COMP_CWORD == 1)); then _coop_words '" +
+      top_names() +
+      " --help --version'; return; fi\n"
+      "  if ((COMP_CWORD > 2)); then case $command in\n    ";
+  std::string in_groups;
+  for (const CommandInfo* group : groups())
+    in_groups += (in_groups.empty() ? "" : "|") + std::string(group->name);
+  text += in_groups +
+          ") command+=\" ${COMP_WORDS[2]}\" ;;\n"
+          "  esac; fi\n"
+          "  case $previous in\n";
+  std::string paths;
+  for (const auto& [name, unused] : values_by_flag(ValueKind::path))
+    paths += (paths.empty() ? "" : "|") + name;
+  text += "    " + paths + ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n";
+  for (const auto& [name, choices] : values_by_flag(ValueKind::choice)) {
+    std::string words;
+    for (const std::string& one : choices) words += (words.empty() ? "" : " ") + one;
+    text += "    " + name + ") _coop_words '" + words + "'; return ;;\n";
+  }
+  text += "  esac\n  case $command in\n";
+  for (const CommandInfo* group : groups())
+    text += "    " + std::string(group->name) + ") _coop_words '" + subcommand_names(*group) +
+            " --help' ;;\n";
+  for (const CommandInfo* command : runnable()) {
+    std::string words = argument_choices(*command);
+    for (const FlagInfo& flag : shown_flags(*command)) words += std::string(flag.name) + " ";
+    if (command->rest == Rest::command) words += "-- ";
+    words.pop_back();
+    text += "    '" + std::string(command->name) + "') ";
+    text += takes_paths(*command)
+                ? "COMPREPLY=($(compgen -f -W '" + words + "' -- \"$current\")) ;;\n"
+                : "_coop_words '" + words + "' ;;\n";
+  }
+  return text + "  esac\n}\ncomplete -o filenames -F _coop coop\n";
+}
+
+// zsh and fish take a description beside each flag.
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\'') continue;
+    if (special.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string zsh_action(ValueKind value, std::string_view choices) {
+  if (value == ValueKind::path) return "_files";
+  const std::string words = choices_of(value, choices);
+  return words.empty() ? "" : "(" + escaped(words, ":") + ")";
+}
+
+std::string zsh_words(const CommandInfo& command) {
+  std::string text = "      _arguments -S";
+  for (const FlagInfo& flag : shown_flags(command)) {
+    text += " \\\n        '*" + std::string(flag.name) + "[" + escaped(flag.help, "[]:") + "]";
+    if (!flag.placeholder.empty())
+      text += ":" + escaped(flag.placeholder, ":") + ":" + zsh_action(flag.value, flag.choices);
+    text += "'";
+  }
+  for (const ArgumentInfo& argument : command.arguments)
+    text += " \\\n        ':" + std::string(argument.name) + ":" +
+            zsh_action(argument.value, argument.choices) + "'";
+  if (command.run_flags == RunFlags::all) text += " \\\n        ':PATH|HOST:_files'";
+  else if (command.rest == Rest::command) text += " \\\n        '*::command:_normal'";
+  return text + " ;;\n";
+}
+
+std::string zsh() {
+  std::string text =
+      "#compdef coop\n# made by `coop completion zsh`\n_coop() {\n"
+      "  if (( CURRENT == 2 )); then compadd " +
+      top_names() +
+      "; return; fi\n"
+      "  local command=$words[2]\n"
+      "  case $command in\n";
+  for (const CommandInfo* group : groups())
+    text += "    " + std::string(group->name) + ") if (( CURRENT == 3 )); then compadd " +
+            subcommand_names(*group) +
+            "; return; fi; command+=\" $words[3]\"; shift words; (( CURRENT-- )) ;;\n";
+  text += "  esac\n  shift words; (( CURRENT-- ))\n  case $command in\n";
+  for (const CommandInfo* command : runnable())
+    text += "    '" + std::string(command->name) + "')\n" + zsh_words(*command);
+  return text + "  esac\n}\n_coop \"$@\"\n";
+}
+
+std::string fish_condition(const CommandInfo& command) {
+  const std::string_view sub = subcommand_of(command);
+  if (sub.empty()) return "'__fish_seen_subcommand_from " + std::string(command.name) + "'";
+  return "'__fish_seen_subcommand_from " +
+         std::string(command.name.substr(0, command.name.find(' '))) +
+         "; and __fish_seen_subcommand_from " + std::string(sub) + "'";
+}
+
+std::string fish_words(const CommandInfo& command) {
+  const std::string start = "complete -c coop -n " + fish_condition(command);
+  std::string text;
+  for (const FlagInfo& flag : shown_flags(command)) {
+    const std::string words = choices_of(flag.value, flag.choices);
+    text += start + " -l " + std::string(flag.name.substr(2));
+    if (!flag.placeholder.empty()) text += flag.value == ValueKind::path ? " -r -F" : " -x";
+    if (!words.empty()) text += " -a '" + words + "'";
+    text += " -d '" + escaped(flag.help, "") + "'\n";
+  }
+  std::string words = argument_choices(command);
+  if (words.empty()) return text;
+  words.pop_back();
+  return text + start + " -f -a '" + words + "'\n";
+}
+
+std::string fish() {
+  std::string text =
+      "# made by `coop completion fish`\n"
+      "complete -c coop -n __fish_use_subcommand -f -a '" +
+      top_names() + "'\n";
+  for (const CommandInfo* group : groups())
+    text += "complete -c coop -n " + fish_condition(*group) + " -a '" + subcommand_names(*group) +
+            "'\n";
+  for (const CommandInfo* command : runnable()) text += fish_words(*command);
+  return text;
+}
+
+}  // namespace
+
+std::string choices_of(ValueKind value, std::string_view choices) {
+  std::set<std::string_view> names;
+  std::string text;
+  switch (value) {
+    case ValueKind::text:
+    case ValueKind::path: return "";
+    case ValueKind::choice: return std::string(choices);
+    case ValueKind::cache:
+      for (const policy::CacheEntry& cache : policy::caches()) names.insert(cache.name);
+      break;
+    case ValueKind::guard:
+      for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
+      break;
+    case ValueKind::tool:
+      for (const policy::ToolAccess& tool : policy::kTools)
+        text += (text.empty() ? "" : " ") + std::string(tool.tool);
+      return text;
+  }
+  return joined(names);
+}
+
+std::optional<std::string> completion_for(std::string_view shell) {
+  if (shell == "bash") return bash();
+  if (shell == "zsh") return zsh();
+  if (shell == "fish") return fish();
+  return std::nullopt;
+}
+
+}  // namespace coop::cli

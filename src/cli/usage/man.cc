@@ -1,0 +1,157 @@
+#include "cli/usage/man.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+#include <utility>
+
+#include "cli/usage/usage.h"
+#include "policy/settings/settings.h"
+
+namespace coop::cli {
+
+namespace {
+
+struct Template {
+  std::string_view file;  // "coop-run.1"
+  std::string_view text;
+};
+
+// docs/man/*.in. A line that begins with % is a part that the tables write.
+constexpr std::array kTemplates{
+#include "man_templates.inc"
+};
+
+// A line for each form of the command.
+std::string forms(const CommandInfo& command) {
+  std::string text;
+  std::istringstream lines{std::string(command.synopsis)};
+  std::string line;
+  do {
+    std::getline(lines, line);
+    text += (text.empty() ? ".B coop " : ".br\n.B coop ") + roff(command.name) + "\n";
+    if (!line.empty()) text += roff(line) + "\n";
+  } while (lines && !lines.eof());
+  return text;
+}
+
+std::string entry(const FlagInfo& flag) {
+  std::string text = ".TP\n.B " + roff(flag.name);
+  if (!flag.alias.empty()) text += ", " + roff(flag.alias);
+  if (!flag.placeholder.empty()) text += " " + roff(flag.placeholder);
+  return text + "\n" + roff(flag.help) + "\n";
+}
+
+// The flags of `coop run` stand in its own page only.
+std::string flag_entries(const CommandInfo& command) {
+  const bool own = command.run_flags == RunFlags::own;
+  std::string text;
+  std::string_view group;
+  for (const FlagInfo& flag :
+       own ? flags_of(command) : std::vector(command.flags.begin(), command.flags.end())) {
+    if (flag.help.empty()) continue;
+    if (flag.group != group) text += ".SS " + roff(flag.group) + "\n";
+    group = flag.group;
+    text += entry(flag);
+  }
+  return text;
+}
+
+std::string capitalised(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string command_section(const CommandInfo& command) {
+  std::string text = ".SS coop " + roff(command.name) + "\n" + forms(command) + ".P\n" +
+                     capitalised(roff(command.summary)) + ".\n";
+  if (command.run_flags == RunFlags::own) return text + "See\n.BR coop\\-run (1).\n";
+  if (command.run_flags == RunFlags::sandbox) return text + "See\n.BR coop\\-mcp (1).\n";
+  text += ".P\n" + roff(command.text) + "\n" + flag_entries(command);
+  if (!command.exit_status.empty()) text += ".P\nExit status: " + roff(command.exit_status) + ".\n";
+  return text;
+}
+
+std::string kind_text(const policy::KeyInfo& key) {
+  const std::string words(key.words);
+  switch (key.type) {
+    case policy::KeyType::word: return "one of: " + words;
+    case policy::KeyType::text: return "a text";
+    case policy::KeyType::path: return "a path";
+    case policy::KeyType::size: return "a size";
+    case policy::KeyType::count: return "a number";
+    case policy::KeyType::cpus: return "a number, also 0.5";
+    case policy::KeyType::duration: return "a duration";
+    case policy::KeyType::boolean: return "true or false";
+    case policy::KeyType::paths: return "a list of paths";
+    case policy::KeyType::names: return "a list of names" + (words.empty() ? "" : ": " + words);
+    case policy::KeyType::hosts: return "a list of hosts";
+    case policy::KeyType::ports: return "a list of ports";
+    case policy::KeyType::map: return "a table of texts";
+  }
+  return "";
+}
+
+std::string type_text(const policy::KeyInfo& key) {
+  return kind_text(key) + (key.unlimited ? ", or unlimited" : "") +
+         (key.initial.empty() ? "" : "; default: " + std::string(key.initial));
+}
+
+std::string key_entries() {
+  std::string text;
+  for (const policy::KeyInfo& key : policy::keys())
+    text +=
+        ".TP\n.B " + roff(key.name) + "\n" + roff(key.help) + " (" + roff(type_text(key)) + ")\n";
+  return text;
+}
+
+// What "%flags run" stands for.
+std::string part(std::istringstream words, std::string_view tools) {
+  std::string what;
+  words >> what;
+  if (what == "keys") return key_entries();
+  if (what == "tools") return std::string(tools);
+  std::string text;
+  if (what == "commands")
+    for (const CommandInfo& command : commands())
+      if (command.run != nullptr) text += command_section(command);
+  for (std::string name; words >> name;) {
+    const CommandInfo& command = *find_command(name);
+    if (what == "synopsis") text += (text.empty() ? "" : ".br\n") + forms(command);
+    else if (what == "text") text += roff(command.text) + "\n";
+    else if (what == "flags") text += flag_entries(command);
+    else if (what == "examples") text += roff(command.examples);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string roff(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\') result += "\\e";
+    else if (c == '-') result += "\\-";
+    else if (c == '\'') result += "\\(aq";
+    else if (c == '.' && (result.empty() || result.back() == '\n')) result += "\\&.";
+    else result += c;
+  }
+  return result;
+}
+
+std::optional<std::string> man_page(std::string_view name, std::string_view tools) {
+  const auto found = std::ranges::find_if(kTemplates, [&](const Template& page) {
+    return page.file.substr(0, page.file.find('.')) == name;
+  });
+  if (found == kTemplates.end()) return std::nullopt;
+  std::string page;
+  std::istringstream lines{std::string(found->text)};
+  for (std::string line; std::getline(lines, line);)
+    page += line.starts_with('%') ? part(std::istringstream(line.substr(1)), tools) : line + "\n";
+  if (const std::size_t at = page.find("%version"); at != std::string::npos)
+    page.replace(at, 8, COOP_VERSION);
+  return page;
+}
+
+}  // namespace coop::cli

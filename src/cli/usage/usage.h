@@ -1,0 +1,110 @@
+// Every command of coop as one row: it parses the command's words and writes its help, its part of the man pages and
+// of the completions, and its errors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command.h"
+
+namespace coop::cli {
+
+// What a flag's value or an argument is, for completions.
+enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, tool };
+
+struct FlagInfo {
+  std::string_view name;         // "--scope"
+  std::string_view alias;        // another spelling, or ""
+  std::string_view placeholder;  // "SCOPE"; "" for a switch
+  std::string_view help;         // "": accepted, but shown nowhere
+  ValueKind value = ValueKind::text;
+  std::string_view choices = {};  // of ValueKind::choice, with spaces between
+  std::string_view needs = {};    // a flag without which this one means nothing
+  std::string_view group = {};    // heading in --help
+};
+
+struct ArgumentInfo {
+  std::string_view name;  // "FILE"
+  ValueKind value = ValueKind::text;
+  std::string_view choices = {};
+};
+
+// Which flags of `coop run` a command takes besides its own.
+enum class RunFlags : std::uint8_t {
+  none,
+  own,      // all: they are its own
+  all,      // all, for a sandbox that is asked about
+  sandbox,  // those that say what a sandbox is like, and for whom
+};
+
+// What may follow the flags.
+enum class Rest : std::uint8_t {
+  arguments,  // anywhere between the flags
+  command,    // the first word that is no flag begins a command, whose own flags are not ours
+};
+
+struct Parsed;
+
+struct CommandInfo {
+  std::string_view name;              // "policy show"
+  std::string_view synopsis;          // what follows the name; one line for each form
+  std::string_view summary;           // one line, for lists of commands
+  std::string_view text;              // what it does, whole sentences
+  std::string_view examples;          // lines
+  std::string_view exit_status = "";  // where it is not 0, or 125 after an error
+  std::span<const ArgumentInfo> arguments{};
+  std::span<const FlagInfo> flags{};
+  RunFlags run_flags = RunFlags::none;
+  Rest rest = Rest::arguments;
+  Result<int> (*run)(const Parsed& parsed) = nullptr;  // null: a group of subcommands
+};
+
+// In the order of `coop --help`; subcommands follow their group.
+std::span<const CommandInfo> commands();
+const CommandInfo* find_command(std::string_view name);
+// "show" of "policy show"; "" for a command that belongs to no group.
+std::string_view subcommand_of(const CommandInfo& command);
+std::vector<const CommandInfo*> subcommands(const CommandInfo& group);
+// Its own, those of `coop run` that it takes, and --help.
+std::vector<FlagInfo> flags_of(const CommandInfo& command);
+
+struct Parsed {
+  const CommandInfo* command = nullptr;
+  Arguments words{};  // everything after the command's name, as typed
+  std::map<std::string, std::string, std::less<>> values{};  // by the flag's name, never its alias
+  std::vector<std::string> arguments{};                      // the words that are no flags
+  struct Given {
+    std::string name{};
+    std::optional<std::string> value{};
+  };
+  std::vector<Given> given{};  // in order, repeated ones too
+
+  bool has(std::string_view name) const { return values.contains(name); }
+  std::string get(std::string_view name, std::string_view otherwise = {}) const {
+    const auto found = values.find(name);
+    return found == values.end() ? std::string(otherwise) : found->second;
+  }
+};
+
+// After "--" there are only arguments. Too many of them, unknown flags and missing values are errors that name the
+// command and the flag.
+Result<Parsed> parse_command(const CommandInfo& command, Arguments words);
+
+// Parses the words after the command's name, and runs it or prints its help.
+Result<int> run_command(const CommandInfo& command, Arguments words);
+
+std::string help_text();
+std::string help_text(const CommandInfo& command);
+// The choices of a value; empty for texts, numbers and paths.
+std::string choices_of(ValueKind value, std::string_view choices);
+
+// "bash", "zsh" or "fish".
+std::optional<std::string> completion_for(std::string_view shell);
+
+}  // namespace coop::cli

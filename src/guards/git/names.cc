@@ -1,0 +1,172 @@
+#include "guards/git/names.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/path.h"
+#include "guards/git/directory.h"
+#include "guards/git/outside.h"
+#include "guards/trail.h"
+#include "sys/fd.h"
+
+namespace coop::guards {
+
+namespace {
+
+constexpr const char* kHooks = ".git/hooks";
+constexpr const char* kConfig = ".git/config";
+constexpr std::size_t kMostNamed = 1000;
+
+// The repository of a linked worktree's git directory; others are their own.
+Path common_directory(const Path& git) {
+  const std::optional<std::string> text = read_small(AT_FDCWD, join(git, "commondir"));
+  const std::optional<std::string> pointer = text ? parse_pointer(*text) : std::nullopt;
+  if (!pointer) return git;
+  return canonical(pointer->starts_with('/') ? *pointer : join(git, *pointer)).value_or(git);
+}
+
+}  // namespace
+
+GitUser git_user(const HostFacts& host) {
+  const auto variable = [&](const char* name) {
+    const auto found = host.environment.find(name);
+    return found == host.environment.end() ? std::string() : found->second;
+  };
+  GitUser user{.home = host.home, .configurations = {"/etc/gitconfig"}};
+  const std::string xdg = variable("XDG_CONFIG_HOME");
+  if (!xdg.empty() || !host.home.empty())
+    user.configurations.push_back(
+        join(xdg.empty() ? join(host.home, ".config") : xdg, "git/config"));
+  if (!host.home.empty()) user.configurations.push_back(join(host.home, ".gitconfig"));
+  if (const std::string other = variable("GIT_CONFIG_GLOBAL"); !other.empty())
+    user.configurations.push_back(other);
+  std::erase_if(user.configurations, [](const Path& path) { return !path.starts_with('/'); });
+  return user;
+}
+
+GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
+    : home_(user.home), writable_(std::move(writable)), reader_(user.home) {
+  read_user(user);
+}
+
+// A relative hooks directory in the user's configuration applies to every repository, also to new
+// ones: it is listed as written, and looked for beside every .git.
+void GitNames::read_user(const GitUser& user) {
+  GitSettings settings;
+  for (const Path& path : user.configurations)
+    if (reader_.read(AT_FDCWD, path, path, settings)) name_file(path);
+  for (const Path& file : settings.files) name_file(file);
+  for (const std::string& value : settings.hooks) {
+    const Path top = "/top";
+    if (expand_setting(value, top, home_) == expand_setting(value, "/other", home_)) {
+      name_hooks(value, {}, {});  // "/x" or "~/x": one path for all repositories
+      continue;
+    }
+    const Path place = normalize(expand_setting(value, top, home_));
+    const Path relative(is_within(place, top) ? relative_to(place, top) : "");
+    if (relative.empty() || relative == ".git") {
+      not_guarded(value, {});
+    } else {
+      add(NamedPath{.path = relative, .guard = kHooks});
+    }
+  }
+}
+
+GitSettings GitNames::read_all(int directory, const Path& git) {
+  GitSettings settings;
+  for (const char* const name : {"config", "config.worktree"}) {
+    const Path path = join(git, name);
+    reader_.read(directory, directory == AT_FDCWD ? path : name, path, settings);
+  }
+  return settings;
+}
+
+void GitNames::repository(int directory, const Path& git) {
+  const GitSettings settings = read_all(directory, git);
+  if (settings.empty()) return;
+  std::vector<Path> tops;
+  if (name_of(git) == ".git") tops.push_back(parent_of(git));
+  for (const std::string& worktree : settings.worktrees) {
+    const Path top = expand_setting(worktree, git, home_);
+    if (!top.empty()) tops.push_back(follow_trail(top, writable_).place);
+  }
+  name_everything(settings, git, tops);
+}
+
+void GitNames::checkout(const Path& top, std::string_view target) {
+  const std::optional<Path> git =
+      canonical(target.starts_with('/') ? Path(target) : join(top, target));
+  if (!git) return;
+  const Path common = common_directory(*git);
+  GitSettings settings = read_all(AT_FDCWD, common);
+  if (common != *git)
+    reader_.read(AT_FDCWD, join(*git, "config.worktree"), join(*git, "config.worktree"), settings);
+  if (!settings.empty()) name_everything(settings, common, {top});
+}
+
+// Git changes to the top of the working tree before most hooks, and to the git directory before
+// those of a push, also in a repository with a working tree.
+void GitNames::name_everything(const GitSettings& settings, const Path& git,
+                               const std::vector<Path>& tops) {
+  for (const Path& file : settings.files) name_file(file);
+  for (const std::string& value : settings.hooks) {
+    name_hooks(value, git, git);
+    for (const Path& top : tops)
+      if (!top.empty()) name_hooks(value, git, top);
+  }
+}
+
+void GitNames::name_hooks(const std::string& value, const Path& git, const Path& base) {
+  const Path path = expand_setting(value, base, home_);
+  if (path.empty() || !matters(path)) return;
+  const Path place = follow_trail(path, writable_).place;
+  const auto holds = [&](const Path& other) { return !other.empty() && is_within(other, place); };
+  // A working tree must stay writable, and so must a git directory.
+  const bool whole =
+      !place.empty() && (holds(git) || holds(base) || std::ranges::any_of(writable_, holds));
+  if (whole) return not_guarded(value, git);
+  add(NamedPath{.path = path, .guard = kHooks});
+}
+
+void GitNames::not_guarded(const std::string& value, const Path& git) {
+  notes_.insert("guards: core.hooksPath \"" + printable(value) + "\" of " +
+                (git.empty() ? std::string("the user") : printable(git)) +
+                " is no directory of its own: hooks in it are not guarded");
+}
+
+void GitNames::name_file(const Path& file) {
+  if (matters(file)) add(NamedPath{.path = file, .guard = kConfig});
+}
+
+// Whether the path, or a symlink on it, is in a writable tree.
+bool GitNames::matters(const Path& path) const {
+  if (path.size() >= PATH_MAX) return false;
+  const Trail trail = follow_trail(path, writable_);
+  return (!trail.place.empty() && tree_of(trail.place, writable_) != nullptr) ||
+         std::ranges::any_of(trail.links, [&](const TrailLink& link) {
+           return tree_of(link.path, writable_) != nullptr;
+         });
+}
+
+void GitNames::add(NamedPath named) {
+  if (named_.size() < kMostNamed) {
+    named_.insert(std::move(named));
+  } else {
+    notes_.insert("guards: git's configuration names too many places: some are not guarded");
+  }
+}
+
+std::vector<std::string> GitNames::notes() const {
+  std::set<std::string> all = notes_;
+  all.insert(reader_.notes().begin(), reader_.notes().end());
+  return {all.begin(), all.end()};
+}
+
+}  // namespace coop::guards

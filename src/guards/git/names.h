@@ -1,0 +1,54 @@
+// Paths named in the configuration of repositories, from which git runs hooks or reads settings.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guards/git/settings.h"
+#include "host/facts.h"
+
+namespace coop::guards {
+
+// The user who runs git, and the configuration files for all repositories.
+struct GitUser {
+  Path home{};
+  std::vector<Path> configurations{};
+  bool operator==(const GitUser&) const = default;
+};
+
+GitUser git_user(const HostFacts& host);
+
+class GitNames {
+ public:
+  // `writable`: the trees in which a named path matters.
+  GitNames(const GitUser& user, std::vector<Path> writable);
+
+  // A git directory, open as `directory`.
+  void repository(int directory, const Path& git);
+  // A working tree whose .git is a file or symlink that leads to `target`.
+  void checkout(const Path& top, std::string_view target);
+
+  // Sorted, each once.
+  std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }
+  std::vector<std::string> notes() const;
+
+ private:
+  void read_user(const GitUser& user);
+  GitSettings read_all(int directory, const Path& git);
+  void name_everything(const GitSettings& settings, const Path& git, const std::vector<Path>& tops);
+  void name_hooks(const std::string& value, const Path& git, const Path& base);
+  void name_file(const Path& file);
+  void not_guarded(const std::string& value, const Path& git);
+  bool matters(const Path& path) const;
+  void add(NamedPath named);
+
+  Path home_;
+  std::vector<Path> writable_;
+  GitSettingsReader reader_;
+  std::set<NamedPath> named_{};
+  std::set<std::string> notes_{};
+};
+
+}  // namespace coop::guards

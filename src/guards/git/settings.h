@@ -1,0 +1,44 @@
+// Paths in git's configuration files that git obeys: hooks directories and included files.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coop/path.h"
+
+namespace coop::guards {
+
+struct GitSettings {
+  std::vector<std::string> hooks{};      // core.hooksPath, as written; every value, not the last
+  std::vector<std::string> worktrees{};  // core.worktree, as written
+  std::vector<Path> files{};             // included, absolute, not normalised; they need not exist
+  bool empty() const { return hooks.empty() && files.empty(); }
+};
+
+// Expands a path of a setting as git does: "~/x" in the home directory, the rest below `base`. Not
+// normalised, because ".." after a symlink is not textual. Empty if it is outside our concern.
+Path expand_setting(std::string_view value, const Path& base, const Path& home);
+
+class GitSettingsReader {
+ public:
+  explicit GitSettingsReader(Path home);
+
+  // Adds the settings of `name` in `directory` (a descriptor, or AT_FDCWD), and of its includes.
+  // Conditions of includes count as true: they may become so. False when there is no file.
+  bool read(int directory, const std::string& name, const Path& path, GitSettings& settings);
+
+  const std::set<std::string>& notes() const { return notes_; }
+
+ private:
+  bool read(int directory, const std::string& name, const Path& path, GitSettings& settings,
+            int depth);
+
+  Path home_;
+  std::set<Path> seen_{};  // by the file that is read now
+  int included_ = 0;       // by all files
+  std::set<std::string> notes_{};
+};
+
+}  // namespace coop::guards

@@ -1,0 +1,187 @@
+#include "guards/matcher.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/path.h"
+#include "guards/trail.h"
+#include "guards/walk.h"
+#include "sys/tree/directory_stack.h"
+
+namespace coop::guards {
+
+namespace {
+
+std::vector<std::string> components(std::string_view path) {
+  std::vector<std::string> names;
+  while (!path.empty()) names.push_back(take_component(path));
+  return names;
+}
+
+std::vector<std::string> folded_components(std::string_view path) {
+  std::vector<std::string> names = components(path);
+  for (std::string& name : names) name = folded(name);
+  return names;
+}
+
+bool begins_with(std::span<const std::string> names, const std::vector<std::string>& wanted) {
+  return names.size() >= wanted.size() && std::ranges::equal(names.first(wanted.size()), wanted);
+}
+
+// The rest of a guard's name after the component that `link` replaces: "/settings.json" for
+// .claude/settings.json when .claude is the symlink. Nothing if the symlink is no part of it.
+std::optional<std::string> rest_after(const Guard& guard, const std::vector<std::string>& link) {
+  for (std::size_t count = guard.folded.size(); count > 0; --count) {
+    if (link.size() < count) continue;
+    if (!begins_with(
+            std::span(link).last(count),
+            {guard.folded.begin(), guard.folded.begin() + static_cast<std::ptrdiff_t>(count)}))
+      continue;
+    std::string rest;
+    for (std::size_t index = count; index < guard.parts.size(); ++index)
+      rest += "/" + guard.parts[index];
+    return rest;
+  }
+  return std::nullopt;
+}
+
+Sight sight_of(DirectoryStack& directory, const GuardNames& names) {
+  Sight sight;
+  const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
+  [[maybe_unused]] const Result<void> unreadable_is_empty =
+      for_each_entry(directory.fd(), *buffer, [&](std::string_view name, unsigned char type) {
+        if (names.interesting(name)) sight.push_back({std::string(name), folded(name), type});
+        return Next::go_on;
+      });
+  return sight;
+}
+
+// The guard that the first of `names` leads to in a directory.
+std::optional<std::string> guard_here(const GuardNames& guards, const Standing& standing,
+                                      const Sight& sight, std::span<const std::string> names) {
+  std::optional<std::string> found;
+  for_each_guard(guards, standing, sight, [&](const Guard& guard) {
+    if (!found && begins_with(names, guard.folded)) found = guard.name;
+  });
+  // A .git file and any entry called commondir redirect git to another directory for its settings.
+  const bool git_file = names.size() == 1 && names.front() == ".git";
+  const bool pointer = standing.git && names.front() == "commondir";
+  if (!found && guards.git_file() && (git_file || pointer)) found = ".git";
+  return found;
+}
+
+bool has_path(const std::vector<Path>& paths, const Path& path) {
+  return std::ranges::find(paths, path) != paths.end();
+}
+
+std::vector<Path> all_trees(const GuardedTree& tree) {
+  std::vector<Path> trees = tree.before.outside_git;
+  trees.push_back(tree.root);
+  trees.insert(trees.end(), tree.writable.begin(), tree.writable.end());
+  return trees;
+}
+
+}  // namespace
+
+GuardMatcher::GuardMatcher(GuardedTree tree)
+    : tree_(std::move(tree)),
+      trees_(all_trees(tree_)),
+      names_(tree_.names, tree_.before.named),
+      outside_git_(has_path(tree_.before.outside_git, tree_.root)) {}
+
+std::optional<std::string> GuardMatcher::guard_of(const Path& path) const {
+  if (path == tree_.root || !is_within(path, tree_.root)) return std::nullopt;
+  std::optional<std::string> guard = known_guard(path);
+  if (!guard) guard = named_guard(path);
+  if (!guard) guard = guard_on_the_way(path);
+  return guard;
+}
+
+std::optional<std::string> GuardMatcher::known_guard(const Path& path) const {
+  for (const GuardedPath& known : tree_.before.guarded) {
+    if (is_within(path, known.path)) return known.guard;
+    if (known.link.empty() || known.guard == ".git") continue;
+    if (std::optional<std::string> guard = guard_behind_link(known, path)) return guard;
+  }
+  return std::nullopt;
+}
+
+// A guarded symlink may lead to what does not exist yet.
+std::optional<std::string> GuardMatcher::guard_behind_link(const GuardedPath& link,
+                                                           const Path& path) const {
+  const std::vector<std::string> names = folded_components(relative_to(link.path, "/"));
+  for (const std::vector<Guard>* const guards :
+       {&names_.in_git(), &names_.beside(), &names_.anywhere()})
+    for (const Guard& guard : *guards) {
+      const std::optional<std::string> rest =
+          guard.name == link.guard ? rest_after(guard, names) : std::nullopt;
+      if (!rest) continue;
+      const Path place = follow_trail(link.path + *rest, trees_).place;
+      if (!place.empty() && is_within(path, place) && !is_within(link.path, place))
+        return guard.name;
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> GuardMatcher::named_guard(const Path& path) const {
+  for (const NamedPath& named : tree_.before.named) {
+    if (!named.path.starts_with('/') || !is_guarded(tree_.names, named)) continue;
+    const Path place = follow_trail(named.path, trees_).place;
+    if (place.empty() || !is_within(path, place) || holds_a_tree(place, trees_)) continue;
+    if (named.guard != ".git/config" || path == place) return named.guard;
+  }
+  return std::nullopt;
+}
+
+// Goes down to `path` as the walk would. Below the first name that does not exist, each directory has one entry.
+std::optional<std::string> GuardMatcher::guard_on_the_way(const Path& path) const {
+  const std::vector<std::string> names = components(relative_to(path, tree_.root));
+  const std::vector<std::string> folded_names = folded_components(relative_to(path, tree_.root));
+  const Reach reach = outside_git_ ? Reach::git_structure : Reach::everything;
+  std::optional<Place> place = outside_git_ ? Place::dot_git : Place::top;
+  Result<DirectoryStack> directory = DirectoryStack::open(tree_.root);
+  bool exists = directory.has_value();
+  Path here = tree_.root;
+  for (std::size_t index = 0; index < names.size() && place; ++index) {
+    Sight sight = exists ? sight_of(*directory, names_) : Sight();
+    const bool last = index + 1 == names.size();
+    const Seen appearing{names[index], folded_names[index],
+                         static_cast<unsigned char>(last ? DT_REG : DT_DIR)};
+    const bool is_new = std::ranges::find(sight, names[index], &Seen::name) == sight.end();
+    const bool was_git = standing_of(*place, sight).git;
+    const bool was_top = *place == Place::top || has(sight, ".git");
+    if (is_new) sight.push_back(appearing);
+    const Standing standing = standing_of(*place, sight);
+    std::optional<std::string> guard =
+        guard_here(names_, standing, sight, std::span(folded_names).subspan(index));
+    const bool more_guards = was_git != standing.git || (!was_top && has(sight, ".git"));
+    if (!guard && exists && more_guards) guard = brought_about(here, *place, appearing);
+    if (guard) return guard;
+    place = place_below(standing, folded_names[index], reach);
+    exists = exists && directory->enter(names[index]).has_value();
+    here = join(here, names[index]);
+  }
+  return std::nullopt;
+}
+
+// What a walk lists in `directory` only because of the entry that appears there.
+std::optional<std::string> GuardMatcher::brought_about(const Path& directory, Place place,
+                                                       const Seen& appearing) const {
+  const Reach reach = outside_git_ ? Reach::git_structure : Reach::everything;
+  GuardWalk now(names_, WalkLimits{}, trees_);
+  GuardWalk then(names_, WalkLimits{}, trees_);
+  const Result<void> looked = now.subtree(directory, place, reach, std::nullopt);
+  const Result<void> looked_ahead = then.subtree(directory, place, reach, appearing);
+  // An incomplete walk proves nothing.
+  if (!looked || !looked_ahead || !then.complete())
+    return names_.in_git().empty() ? std::nullopt : std::optional(names_.in_git().front().name);
+  const std::vector<GuardedPath> before = now.take_guarded();
+  for (const GuardedPath& found : then.take_guarded())
+    if (std::ranges::find(before, found.path, &GuardedPath::path) == before.end())
+      return found.guard;
+  return std::nullopt;
+}
+
+}  // namespace coop::guards

@@ -1,0 +1,53 @@
+// The names of policies/guards.txt, grouped by where they are looked for.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/facts.h"
+
+namespace coop::guards {
+
+// A name as a file system that ignores case compares it: ".GIT" and ".git." are ".git" there. Names are compared in
+// this form everywhere, so that a guard does not depend on the file system.
+std::string folded(std::string_view name);
+
+struct Guard {
+  std::string name{};                 // ".git/info/attributes"
+  std::vector<std::string> parts{};   // relative to where it is looked for: "info", "attributes"
+  std::vector<std::string> folded{};  // the same, to compare with
+};
+
+class GuardNames {
+ public:
+  // `named`: what git's configuration names; a relative path is looked for in every repository.
+  explicit GuardNames(std::span<const std::string> names, std::span<const NamedPath> named = {});
+
+  bool git_file() const { return git_file_; }                       // ".git" is guarded
+  const std::vector<Guard>& in_git() const { return in_git_; }      // in every git directory
+  const std::vector<Guard>& beside() const { return beside_; }      // beside every .git
+  const std::vector<Guard>& anywhere() const { return anywhere_; }  // in every directory
+
+  // Whether an entry of this name can matter, for a guard or for recognising a git directory. Asked
+  // for every entry of the tree.
+  bool interesting(std::string_view name) const;
+
+ private:
+  void add_everywhere(const NamedPath& named);
+  void add_interesting(const std::string& name);
+
+  bool git_file_ = false;
+  std::vector<Guard> in_git_{};
+  std::vector<Guard> beside_{};
+  std::vector<Guard> anywhere_{};
+  std::array<std::vector<std::string>, 256>
+      interesting_{};  // folded, by the first byte as it is on disk
+};
+
+// Whether the guard of a named path is in force.
+bool is_guarded(std::span<const std::string> names, const NamedPath& named);
+
+}  // namespace coop::guards

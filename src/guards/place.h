@@ -1,0 +1,53 @@
+// The role of a directory for git, by its path and contents, and the guards that apply there. Makes
+// no system call: the walk of a tree and the matcher of one path use the same rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guards/names.h"
+
+namespace coop::guards {
+
+enum class Reach : std::uint8_t { everything, git_structure };
+enum class Place : std::uint8_t { top, ordinary, dot_git, modules, module, worktrees, worktree };
+
+struct Seen {
+  std::string name{};
+  std::string folded{};
+  unsigned char type = 0;  // DT_*
+};
+using Sight = std::vector<Seen>;  // the interesting entries of one directory
+
+// `folded` is in lower case.
+bool has(const Sight& sight, std::string_view folded);
+
+struct Standing {
+  Place place = Place::ordinary;
+  bool git = false;  // a git directory
+
+  bool holds_git_directories() const {
+    return place == Place::modules || place == Place::module || place == Place::worktrees;
+  }
+};
+
+Standing standing_of(Place place, const Sight& sight);
+
+// Where a directory of that name stands; nothing when it is not entered.
+std::optional<Place> place_below(const Standing& standing, std::string_view folded, Reach reach);
+
+// The guards that are looked for in such a directory.
+template <typename Visit>
+void for_each_guard(const GuardNames& names, const Standing& standing, const Sight& sight,
+                    Visit visit) {
+  if (standing.git)
+    for (const Guard& guard : names.in_git()) visit(guard);
+  if (standing.place == Place::top || has(sight, ".git"))
+    for (const Guard& guard : names.beside()) visit(guard);
+  for (const Guard& guard : names.anywhere()) visit(guard);
+}
+
+}  // namespace coop::guards

@@ -1,0 +1,119 @@
+#include "guards/quarantine_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "base/path.h"
+#include "sys/tree/directory_stack.h"
+#include "sys/tree/move_tree.h"
+
+namespace coop::guards {
+
+namespace {
+
+constexpr int kTries = 10'000;
+
+std::string_view parent_part(std::string_view relative) {
+  const std::size_t slash = relative.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : relative.substr(0, slash);
+}
+
+Result<void> make_directory(const Path& path) {
+  std::vector<Path> all = ancestors_below(path, "/");
+  all.push_back(path);
+  for (const Path& each : all)
+    if (::mkdir(each.c_str(), 0700) < 0 && errno != EEXIST) return system_error("mkdir", each);
+  return {};
+}
+
+// The last component must be a directory of ours without access for others: the bytes may be
+// secrets, and another user must not be able to swap what we report.
+Result<UniqueFd> open_private(const Path& path) {
+  TRY(make_directory(path));
+  UniqueFd fd = TRY(open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) < 0) return system_error("fstat", path);
+  if (status.st_uid != ::geteuid()) return system_error_of(EPERM, "open", path);
+  if (::fchmod(fd.get(), 0700) < 0) return system_error("chmod", path);
+  return fd;
+}
+
+Result<DirectoryStack> open_parent(const Path& base, std::string_view relative) {
+  if (relative.empty()) return invalid("quarantine", printable(base), "it is a whole tree");
+  DirectoryStack directory = TRY(DirectoryStack::open(base));
+  TRY(directory.enter_all(parent_part(relative)));
+  directory.make_writable();
+  return directory;
+}
+
+// Creates the directories of a relative path and enters the last.
+Result<void> make_and_enter(DirectoryStack& directory, std::string_view relative) {
+  return directory.enter_all(relative, [&](const std::string& name) -> Result<void> {
+    if (::mkdirat(directory.fd(), name.c_str(), 0700) < 0 && errno != EEXIST)
+      return system_error("mkdir", name);
+    return {};
+  });
+}
+
+}  // namespace
+
+Result<Path> QuarantineStore::shelf_of(const Path& base) {
+  if (const auto found = shelves_.find(base); found != shelves_.end()) return found->second;
+  UniqueFd store = TRY(open_private(directory_));
+  constexpr std::size_t kNameKept = 100;  // with the number it must fit into 255 bytes
+  const std::string name =
+      std::to_string(shelves_.size()) + "-" + std::string(name_of(base).substr(0, kNameKept));
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const std::string label = attempt == 0 ? name : name + "." + std::to_string(attempt);
+    if (::mkdirat(store.get(), label.c_str(), 0700) == 0)
+      return shelves_.emplace(base, join(directory_, label)).first->second;
+    if (errno != EEXIST) return system_error("mkdir", join(directory_, label));
+  }
+  return system_error_of(EEXIST, "mkdir", join(directory_, name));
+}
+
+Result<Path> QuarantineStore::take(const Path& base, std::string_view relative) {
+  const DirectoryStack source = TRY(open_parent(base, relative));
+  const Path shelf = TRY(shelf_of(base));
+  DirectoryStack target = TRY(DirectoryStack::open(shelf));
+  TRY(make_and_enter(target, parent_part(relative)));
+  const std::string name(name_of(relative));
+  TRY(move_tree(EntryName{source.fd(), name}, EntryName{target.fd(), name}));
+  return join(shelf, relative);
+}
+
+Result<Path> QuarantineStore::set_aside(const Path& base, std::string_view relative) {
+  const DirectoryStack parent = TRY(open_parent(base, relative));
+  const EntryName from{parent.fd(), std::string(name_of(relative))};
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const std::string name = ".coop-quarantined-" + std::to_string(attempt);
+    const Result<void> renamed = rename_entry(from, EntryName{parent.fd(), name});
+    if (renamed) return join(join(base, parent_part(relative)), name);
+    if (renamed.error().errno_value != EEXIST) return std::unexpected(renamed.error());
+  }
+  return system_error_of(EEXIST, "rename", from.name);
+}
+
+bool QuarantineStore::is_gone(const Path& base, std::string_view relative) {
+  const auto absent = [](int error) { return error == ENOENT || error == ENOTDIR; };
+  const Result<DirectoryStack> parent = open_parent(base, relative);
+  if (!parent) return absent(parent.error().errno_value);
+  struct stat status{};
+  const std::string name(name_of(relative));
+  return ::fstatat(parent->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0 && absent(errno);
+}
+
+Result<void> QuarantineStore::make_link(const Path& base, std::string_view relative,
+                                        const std::string& text) {
+  const DirectoryStack parent = TRY(open_parent(base, relative));
+  const std::string name(name_of(relative));
+  if (::symlinkat(text.c_str(), parent.fd(), name.c_str()) < 0)
+    return system_error("symlink", name);
+  return {};
+}
+
+}  // namespace coop::guards

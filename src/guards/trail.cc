@@ -1,0 +1,102 @@
+#include "guards/trail.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <deque>
+
+#include "base/path.h"
+#include "sys/tree/directory_stack.h"
+
+namespace coop::guards {
+
+namespace {
+
+constexpr int kMostLinks = 40;  // the kernel's own limit
+
+struct Observed {
+  struct stat status{};
+  std::string link{};
+};
+
+std::optional<Observed> look_at(int directory, const std::string& name) {
+  Observed observed;
+  if (::fstatat(directory, name.c_str(), &observed.status, AT_SYMLINK_NOFOLLOW) < 0)
+    return std::nullopt;
+  if (!S_ISLNK(observed.status.st_mode)) return observed;
+  std::array<char, PATH_MAX> buffer;
+  const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
+  if (length <= 0) return std::nullopt;
+  observed.link.assign(buffer.data(), static_cast<std::size_t>(length));
+  return observed;
+}
+
+std::optional<Observed> look_at(const Path& path, std::span<const Path> writable) {
+  std::optional<Observed> observed = look_at(AT_FDCWD, path);
+  if (observed || (errno != EACCES && errno != ENAMETOOLONG)) return observed;
+  const Path* const tree = tree_of(path, writable);
+  if (tree == nullptr || *tree == path) return std::nullopt;
+  Result<DirectoryStack> directory = DirectoryStack::open(*tree);
+  if (!directory || !directory->enter_all(relative_to(parent_of(path), *tree))) return std::nullopt;
+  return look_at(directory->fd(), std::string(name_of(path)));
+}
+
+void put_in_front(std::deque<std::string>& names, std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const std::string part = take_component(path);
+    if (!part.empty() && part != ".") parts.push_back(part);
+  }
+  names.insert(names.begin(), parts.begin(), parts.end());
+}
+
+}  // namespace
+
+const Path* tree_of(const Path& path, std::span<const Path> trees) {
+  const auto found =
+      std::ranges::find_if(trees, [&](const Path& tree) { return is_within(path, tree); });
+  return found == trees.end() ? nullptr : &*found;
+}
+
+bool holds_a_tree(const Path& path, std::span<const Path> trees) {
+  return std::ranges::any_of(trees, [&](const Path& tree) { return is_within(tree, path); });
+}
+
+Trail follow_trail(const Path& path, std::span<const Path> writable) {
+  Trail trail;
+  Path at = "/";
+  std::deque<std::string> names;
+  put_in_front(names, path);
+  bool missing = false;  // from here on purely textual
+  while (!names.empty()) {
+    const std::string name = names.front();
+    names.pop_front();
+    if (name == "..") {
+      at = parent_of(at);
+      continue;
+    }
+    Path below = join(at, name);
+    const std::optional<Observed> observed = missing ? std::nullopt : look_at(below, writable);
+    missing = !observed;
+    if (!observed || observed->link.empty()) {
+      at = std::move(below);
+      if (observed && names.empty()) trail.status = observed->status;
+      continue;
+    }
+    if (trail.links.size() >= kMostLinks) return trail;
+    put_in_front(names, observed->link);
+    if (observed->link.starts_with('/')) at = "/";
+    trail.links.push_back(TrailLink{std::move(below), observed->link, observed->status});
+  }
+  // ".." or a symlink to "/" came last.
+  struct stat status{};
+  if (!missing && !trail.status && ::lstat(at.c_str(), &status) == 0) trail.status = status;
+  trail.place = std::move(at);
+  return trail;
+}
+
+}  // namespace coop::guards

@@ -1,0 +1,322 @@
+#include "guards/walk.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <tuple>
+
+#include "base/path.h"
+#include "guards/git/directory.h"
+#include "guards/git/outside.h"
+#include "guards/trail.h"
+
+namespace coop::guards {
+
+namespace {
+
+// No system call takes a path this long. Guarded paths further down are not listed individually:
+// each would cost a walk down to it, and a run could leave hours of work.
+constexpr std::size_t kLongestPath = 16384;
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+GuardedPath make_fact(const Path& path, const std::string& guard, const struct stat& status) {
+  return GuardedPath{.path = path,
+                     .guard = guard,
+                     .device = status.st_dev,
+                     .inode = status.st_ino,
+                     .changed = nanoseconds(status.st_ctim),
+                     .links = status.st_nlink,
+                     .directory = S_ISDIR(status.st_mode)};
+}
+
+std::string read_link(int directory, const std::string& name) {
+  std::array<char, PATH_MAX> buffer;
+  const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
+  return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+unsigned char type_of(int directory, const char* name) {
+  struct stat status{};
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
+// Whether a directory that we cannot read may contain something new. Our own directories have been
+// made readable: this is about those of other users.
+bool may_hide_something(int parent, const std::string& name) {
+  return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+}  // namespace
+
+Result<void> GuardWalk::tree(const Path& root) { return walk(root, Place::top, Reach::everything); }
+
+Result<void> GuardWalk::git_directory(const Path& path) {
+  git_directories_.insert(path);
+  return walk(path, Place::dot_git, Reach::git_structure);
+}
+
+Result<void> GuardWalk::subtree(const Path& top, Place place, Reach reach,
+                                std::optional<Seen> appearing) {
+  appearing_ = std::move(appearing);
+  return walk(top, place, reach);
+}
+
+// Depth first with an explicit stack: the sandbox chooses the depth of the tree.
+Result<void> GuardWalk::walk(const Path& top, Place place, Reach reach) {
+  DirectoryStack directory = TRY(DirectoryStack::open(top));
+  directory_ = &directory;
+  path_ = top;
+  top_depth_ = depth_of(top);
+  reach_ = reach;
+  std::vector<Level> levels;
+  levels.push_back(Level{.standing = {place}, .path_length = top.size()});
+  look(levels.back());
+  while (!levels.empty() && !stopped_) {
+    if (std::optional<Level> below = descend(levels.back())) {
+      look(*below);
+      levels.push_back(std::move(*below));
+      continue;
+    }
+    path_.resize(levels.back().path_length);
+    levels.pop_back();
+    if (!levels.empty() && !directory.leave()) give_up();
+  }
+  directory_ = nullptr;
+  return {};
+}
+
+// Enters the next relevant directory; nothing when none is left.
+std::optional<GuardWalk::Level> GuardWalk::descend(Level& level) {
+  while (level.next < level.pending.size()) {
+    const std::string name(level.pending.c_str() + level.next);
+    level.next += name.size() + 1;
+    const std::optional<Place> place = place_below(level.standing, folded(name), reach_);
+    if (!place) continue;
+    if (const Result<void> entered = directory_->enter(name); !entered) {
+      cannot_enter(name, entered.error().errno_value);
+      continue;
+    }
+    Level below{.standing = {*place}, .path_length = path_.size()};
+    if (!path_.ends_with('/')) path_ += '/';
+    path_ += name;
+    return below;
+  }
+  return std::nullopt;
+}
+
+void GuardWalk::cannot_enter(const std::string& name, int error) {
+  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return;
+  if (error != EACCES || may_hide_something(directory_->fd(), name)) complete_ = false;
+}
+
+Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
+  Sight sight;
+  if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
+  const bool may_hold_git = level.standing.holds_git_directories();
+  const Result<void> read =
+      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char type) {
+        if (++entries_ > limits_.entries) {
+          give_up();
+          return Next::stop;
+        }
+        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
+        if (type == DT_DIR) level.pending.append(name) += '\0';
+        if (names_.interesting(name)) sight.push_back({std::string(name), folded(name), type});
+        if (type == DT_LNK && may_hold_git) links.emplace_back(name);
+        return Next::go_on;
+      });
+  if (!read) complete_ = false;
+  return sight;
+}
+
+void GuardWalk::look(Level& level) {
+  std::vector<std::string> links;
+  const Sight sight = read_entries(level, links);
+  level.standing = standing_of(level.standing.place, sight);
+  const Standing& standing = level.standing;
+  for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
+  if (standing.git) look_in_git(standing, sight);
+  for (const Seen& seen : sight)
+    if (seen.folded == ".git") look_at_git_file(seen.name);
+  // git follows a symlink in place of a submodule's git directory to settings we never see. A
+  // submodule's git directory itself may contain symlinks (an old HEAD is one).
+  const bool is_module = standing.place == Place::module && standing.git;
+  if (names_.git_file() && !is_module)
+    for (const std::string& name : links) add(name, join(path_, name), ".git", {});
+}
+
+void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
+  const bool known_place = standing.place == Place::module || standing.place == Place::worktree;
+  if (known_place && path_.size() < PATH_MAX) {
+    count_path(path_);
+    git_directories_.insert(path_);
+  }
+  const bool configured = has(sight, "config") || has(sight, "config.worktree");
+  if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)
+    git_names_->repository(directory_->fd(), path_);
+  if (!names_.git_file()) return;
+  for (const Seen& seen : sight) {
+    // A commondir file redirects git to another directory for config and hooks, which need not look
+    // like a git directory. In a worktree's it leads back to the repository; elsewhere it is
+    // suspicious.
+    if (seen.folded == "commondir") find_git_pointer(seen.name, standing.place);
+    if (seen.type == DT_LNK && (seen.folded == "modules" || seen.folded == "worktrees"))
+      add(seen.name, join(path_, seen.name), ".git", {});
+  }
+}
+
+void GuardWalk::look_at_git_file(const std::string& name) {
+  struct stat status{};
+  if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
+  if (S_ISDIR(status.st_mode)) return;
+  if (names_.git_file()) find_git_pointer(name, Place::ordinary);
+  if (git_names_ == nullptr || path_.size() >= PATH_MAX) return;
+  const std::optional<std::string> text = read_small(directory_->fd(), name);
+  const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
+  git_names_->checkout(path_, target.value_or(".git"));
+}
+
+// A .git or commondir file, or any other entry with that name.
+void GuardWalk::find_git_pointer(const std::string& name, Place place) {
+  const std::size_t index = guarded_.size();
+  add(name, join(path_, name), ".git", {});
+  if (guarded_.size() == index || path_.size() >= PATH_MAX) return;
+  const std::optional<std::string> text = read_small(directory_->fd(), name);
+  if (!text) return;
+  if (folded(name) == ".git") {
+    const std::optional<std::string> target = parse_gitfile(*text);
+    const std::optional<Path> leads = target ? resolve_plainly(*target, path_) : std::nullopt;
+    if (leads) git_files_.emplace_back(index, *leads);
+  } else if (place == Place::worktree) {
+    const std::optional<std::string> target = parse_pointer(*text);
+    guarded_[index].harmless =
+        target && resolve_plainly(*target, path_) == parent_of(parent_of(path_));
+  }
+}
+
+void GuardWalk::match(const Guard& guard, const Sight& sight) {
+  for (const Seen& seen : sight)
+    if (seen.folded == guard.folded.front()) follow(guard, 0, seen.name, path_);
+}
+
+// Follows a guard's name from the current directory on. A symlink on the way is guarded in its place:
+// with ".claude -> x" the host would obey x/settings.json.
+void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string& name,
+                       const Path& above) {
+  const Path path = join(above, name);
+  struct stat status{};
+  if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
+  const bool last = index + 1 == guard.parts.size();
+  if (last || S_ISLNK(status.st_mode)) {
+    std::string rest;
+    for (std::size_t left = index + 1; left < guard.parts.size(); ++left)
+      rest += "/" + guard.parts[left];
+    return add(name, path, guard.name, rest);
+  }
+  if (!S_ISDIR(status.st_mode)) return;
+  if (const Result<void> below = directory_->enter(name); !below)
+    return cannot_enter(name, below.error().errno_value);
+  for (const std::string& next : names_like(guard.folded[index + 1]))
+    follow(guard, index + 1, next, path);
+  if (!directory_->leave()) give_up();
+}
+
+std::vector<std::string> GuardWalk::names_like(const std::string& folded_name) {
+  std::vector<std::string> names;
+  const Result<void> read =
+      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char) {
+        if (folded(name) == folded_name) names.emplace_back(name);
+        return Next::go_on;
+      });
+  if (!read) complete_ = false;
+  return names;
+}
+
+void GuardWalk::add(const std::string& name, const Path& path, const std::string& guard,
+                    std::string_view rest) {
+  if (path.size() > kLongestPath) return add_ancestor(path, guard);
+  struct stat status{};
+  if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
+  GuardedPath found = make_fact(path, guard, status);
+  if (S_ISLNK(status.st_mode)) found.link = read_link(directory_->fd(), name);
+  keep(found);
+  if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
+}
+
+// Lists the deepest parent of `path` that can still be listed.
+void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
+  const Path ancestor = path.substr(0, path.rfind('/', kLongestPath));
+  if (!guarded_.empty() && guarded_.back().path == ancestor) return;
+  const std::size_t depth = depth_of(ancestor) - top_depth_;
+  keep(make_fact(ancestor, guard, directory_->status_at(depth)));
+}
+
+// A symlink cannot be a mount point. Its target can, if it is in a writable tree.
+void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) {
+  const Path whole = link.path + std::string(rest);
+  char* const resolved = ::realpath(whole.c_str(), nullptr);
+  if (resolved == nullptr) return;
+  const Path target(resolved);
+  ::free(resolved);
+  const bool inside =
+      std::ranges::any_of(writable_, [&](const Path& top) { return is_within(target, top); });
+  struct stat status{};
+  if (!inside || is_within(link.path, target) || ::lstat(target.c_str(), &status) < 0) return;
+  GuardedPath found = make_fact(target, link.guard, status);
+  found.through = link.path;
+  keep(std::move(found));
+}
+
+// The symlinks on the path are guarded themselves: they cannot be mount points, and with another
+// target git would obey another file.
+void GuardWalk::named(const NamedPath& name) {
+  const Trail trail = follow_trail(name.path, writable_);
+  Path through;
+  for (const TrailLink& link : trail.links) {
+    if (tree_of(link.path, writable_) == nullptr) continue;
+    GuardedPath found = make_fact(link.path, name.guard, link.status);
+    found.link = link.text;
+    through = link.path;
+    keep(std::move(found));
+  }
+  if (!trail.status || tree_of(trail.place, writable_) == nullptr) return;
+  // Making it read-only would affect a whole tree. And git reads no directory as a file.
+  if (holds_a_tree(trail.place, writable_)) return;
+  if (name.guard == ".git/config" && S_ISDIR(trail.status->st_mode)) return;
+  GuardedPath found = make_fact(trail.place, name.guard, *trail.status);
+  found.through = through;
+  keep(std::move(found));
+}
+
+void GuardWalk::keep(GuardedPath found) {
+  count_path(found.path);
+  guarded_.push_back(std::move(found));
+}
+
+void GuardWalk::count_path(const Path& path) {
+  path_bytes_ += path.size();
+  if (path_bytes_ > limits_.path_bytes) give_up();
+}
+
+std::vector<GuardedPath> GuardWalk::take_guarded() {
+  for (const auto& [index, leads] : git_files_)
+    guarded_[index].harmless = git_directories_.contains(leads);
+  // Paths guarded by their own name come before targets of symlinks.
+  std::ranges::sort(guarded_, [](const GuardedPath& left, const GuardedPath& right) {
+    return std::tie(left.path, left.through) < std::tie(right.path, right.through);
+  });
+  const auto rest = std::ranges::unique(guarded_, {}, &GuardedPath::path);
+  guarded_.erase(rest.begin(), rest.end());
+  return std::move(guarded_);
+}
+
+}  // namespace coop::guards

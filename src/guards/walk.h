@@ -1,0 +1,98 @@
+// Walks a tree and lists the guarded paths in it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "guards/git/names.h"
+#include "guards/names.h"
+#include "guards/place.h"
+#include "host/facts.h"
+#include "sys/tree/directory_stack.h"
+#include "sys/tree/entries.h"
+
+namespace coop::guards {
+
+struct WalkLimits {
+  std::uint64_t entries = 2'000'000;
+  // Bound for all guarded paths together. Without it, a tree of 100,000 levels with a guarded path
+  // in each would take quadratic memory.
+  std::size_t path_bytes = std::size_t{64} << 20;
+};
+
+class GuardWalk {
+ public:
+  // `writable`: the trees in which a symlink's target is guarded too.
+  // `git_names` is told of the repositories that are found; may be null.
+  GuardWalk(const GuardNames& names, const WalkLimits& limits, std::vector<Path> writable,
+            GitNames* git_names = nullptr)
+      : names_(names), limits_(limits), writable_(std::move(writable)), git_names_(git_names) {}
+
+  // Everything below `root`.
+  Result<void> tree(const Path& root);
+  // Only where git keeps settings: the directory itself, its modules and worktrees.
+  Result<void> git_directory(const Path& path);
+  // A path named in git's configuration, if it exists. Absolute only.
+  void named(const NamedPath& name);
+  // Everything below a directory of a tree. `appearing`: an entry of `top` that is to be reckoned with
+  // although it does not exist.
+  Result<void> subtree(const Path& top, Place place, Reach reach, std::optional<Seen> appearing);
+
+  // The result, sorted and unique.
+  std::vector<GuardedPath> take_guarded();
+  bool complete() const { return complete_; }
+
+ private:
+  struct Level {
+    Standing standing{};
+    std::size_t path_length = 0;  // of the directory above, in path_
+    std::string pending{};        // names of directories to enter, NUL-terminated
+    std::size_t next = 0;
+  };
+
+  Result<void> walk(const Path& top, Place place, Reach reach);
+  void look(Level& level);
+  std::optional<Level> descend(Level& level);
+  Sight read_entries(Level& level, std::vector<std::string>& links);
+  void look_in_git(const Standing& standing, const Sight& sight);
+  void look_at_git_file(const std::string& name);
+  void match(const Guard& guard, const Sight& sight);
+  void follow(const Guard& guard, std::size_t index, const std::string& name, const Path& above);
+  std::vector<std::string> names_like(const std::string& folded_name);
+  void find_git_pointer(const std::string& name, Place place);
+  void add(const std::string& name, const Path& path, const std::string& guard,
+           std::string_view rest);
+  void add_ancestor(const Path& path, const std::string& guard);
+  void add_behind_link(const GuardedPath& link, std::string_view rest);
+  void keep(GuardedPath found);
+  void cannot_enter(const std::string& name, int error);
+  void count_path(const Path& path);
+  void give_up() { complete_ = false, stopped_ = true; }
+
+  const GuardNames& names_;
+  WalkLimits limits_;
+  std::optional<Seen> appearing_{};  // in the first directory that is looked at
+  Reach reach_ = Reach::everything;
+  std::vector<Path> writable_;
+  GitNames* git_names_;
+  DirectoryStack* directory_ = nullptr;  // where the walk is
+  Path path_{};                          // the same as text
+  std::size_t top_depth_ = 0;            // components of the top's path
+  std::unique_ptr<EntryBuffer> buffer_ = make_entry_buffer();
+  std::vector<GuardedPath> guarded_{};
+  std::vector<std::pair<std::size_t, Path>> git_files_{};  // index in guarded_, where it leads
+  std::set<Path> git_directories_{};  // those a .git file may lead to: their guards are looked at
+  std::uint64_t entries_ = 0;
+  std::size_t path_bytes_ = 0;
+  bool complete_ = true;
+  bool stopped_ = false;
+};
+
+}  // namespace coop::guards

@@ -1,0 +1,77 @@
+#include "guards/workspace.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "guards/git/outside.h"
+#include "guards/names.h"
+#include "guards/walk.h"
+
+namespace coop::guards {
+
+namespace {
+
+// A run may add files, and must not evade the second walk by adding many.
+constexpr std::uint64_t kEntriesAgain = 50'000'000;
+
+// CLOCK_REALTIME_COARSE, which file systems use for time stamps; the fine clock is ahead of it.
+std::int64_t file_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void add_named(GuardWalk& walk, std::span<const std::string> guards,
+               const std::vector<NamedPath>& all) {
+  for (const NamedPath& named : all)
+    if (named.path.starts_with('/') && is_guarded(guards, named)) walk.named(named);
+}
+
+// `facts` has the state before; paths named now come from `names_now`, if given.
+Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guards,
+                            const std::vector<Path>& writable, const WalkLimits& limits,
+                            WorkspaceFacts facts, GitNames* names_now) {
+  facts.started = file_clock();
+  const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named);
+  GuardWalk walk(names, limits, writable, names_now);
+  // Small trees first: many entries in the workspace must not exhaust the limit for them.
+  for (const Path& git : facts.outside_git)
+    TRY(with_context("looking through the repository", walk.git_directory(git)));
+  if (names_now == nullptr) add_named(walk, guards, facts.named);
+  TRY(with_context("looking through the workspace", walk.tree(root)));
+  if (names_now != nullptr) {
+    facts.named = names_now->named();
+    facts.notes = names_now->notes();
+    add_named(walk, guards, facts.named);
+  }
+  facts.guarded = walk.take_guarded();
+  facts.complete = walk.complete();
+  return facts;
+}
+
+std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
+                            std::span<const Path> writable) {
+  std::vector<Path> trees = outside;
+  trees.push_back(root);
+  trees.insert(trees.end(), writable.begin(), writable.end());
+  return trees;
+}
+
+}  // namespace
+
+Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards,
+                                         std::span<const Path> writable, const GitUser& user) {
+  WorkspaceFacts facts{.outside_git = find_outside_git(root)};
+  const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
+  GitNames names(user, trees);
+  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names);
+}
+
+Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
+                                     const WorkspaceFacts& before, std::span<const Path> writable) {
+  WorkspaceFacts facts{.outside_git = before.outside_git, .named = before.named};
+  return look(root, guards, all_trees(root, before.outside_git, writable),
+              WalkLimits{.entries = kEntriesAgain}, std::move(facts), nullptr);
+}
+
+}  // namespace coop::guards

@@ -1,0 +1,181 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/path.h"
+#include "host/probe.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+namespace {
+
+PathKind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return PathKind::file;
+  if (S_ISDIR(mode)) return PathKind::directory;
+  if (S_ISLNK(mode)) return PathKind::symlink;
+  if (S_ISSOCK(mode)) return PathKind::socket;
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return PathKind::device;
+  return PathKind::other;
+}
+
+// The link count of a directory counts subdirectories, not other names.
+std::uint64_t links_of(const struct stat& status) {
+  return S_ISDIR(status.st_mode) ? 1 : static_cast<std::uint64_t>(status.st_nlink);
+}
+
+std::string read_link(const char* path) {
+  std::array<char, PATH_MAX> text;
+  const ssize_t length = ::readlink(path, text.data(), text.size());
+  return length < 0 ? std::string{} : std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+// Reads the path of an open descriptor; realpath would look up every component. Empty if the file
+// has no path from our root.
+Path name_of_open(int fd, const Path& path) {
+  std::array<char, 32> link;
+  std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", fd);
+  Path name = read_link(link.data());
+  if (name.starts_with('/')) return name;
+  if (!name.empty()) return {};  // "(unreachable)/…"
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         std::free);
+  return real ? Path(real.get()) : Path{};
+}
+
+bool climbs(std::string_view link) {
+  return link == ".." || link.starts_with("../") || link.ends_with("/..") ||
+         link.find("/../") != std::string_view::npos;
+}
+
+// Inspects paths, and caches the canonical names of parent directories: one lookup each, however
+// many paths are below.
+class Looker {
+ public:
+  std::optional<PathFact> at(const Path& path) { return at(path, 0); }
+
+ private:
+  static constexpr int kDeepest = 64;  // the author of the paths must not control our stack depth
+
+  std::optional<PathFact> at(const Path& path, int depth) {
+    // The kernel would see "/etc/shadow" where the caller wrote "/etc/shadow\0.txt".
+    if (path.find('\0') != Path::npos) return std::nullopt;
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) < 0) return std::nullopt;
+    PathFact fact{.kind = kind_of(status.st_mode)};
+    // Not a symlink itself, so its parent's canonical name determines its own. The same for a
+    // symlink's target.
+    const Path& parent = directory(parent_of(path), depth + 1);
+    if (fact.kind == PathKind::symlink) {
+      follow(path, parent, depth, fact);
+      return fact;
+    }
+    if (parent.empty()) return std::nullopt;
+    fact.canonical = join(parent, name_of(path));
+    fact.target_kind = fact.kind;
+    fact.links = links_of(status);
+    if (fact.kind == PathKind::directory) known_.try_emplace(path, fact.canonical);
+    return fact;
+  }
+
+  // Its canonical name; empty when there is no such directory.
+  const Path& directory(const Path& path, int depth) {
+    if (const auto found = known_.find(path); found != known_.end()) return found->second;
+    PathFact fact;
+    if (depth > kDeepest) follow_by_opening(path, fact);
+    else fact = at(path, depth).value_or(PathFact{});
+    const bool usable = fact.target_kind == PathKind::directory;
+    return known_.try_emplace(path, usable ? fact.canonical : Path{}).first->second;
+  }
+
+  // `fact` is of a symlink: adds its target. A dangling one keeps a missing target.
+  void follow(const Path& path, const Path& parent, int depth, PathFact& fact) {
+    fact.link = read_link(path.c_str());
+    // Magic links in /proc are no names, and ".." after a symlink is not textual: let the kernel
+    // resolve those.
+    if (fact.link.empty() || parent.empty() || depth > kDeepest || climbs(fact.link) ||
+        is_within(parent, "/proc"))
+      return follow_by_opening(path, fact);
+    const std::optional<PathFact> target = at(normalize(fact.link, parent), depth + 1);
+    if (!target) return;
+    fact.canonical = target->canonical;
+    fact.target_kind = target->target_kind;
+    fact.links = target->links;
+  }
+
+  static void follow_by_opening(const Path& path, PathFact& fact) {
+    const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    struct stat status{};
+    if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return;
+    fact.canonical = name_of_open(fd.get(), path);
+    if (fact.canonical.empty()) return;
+    fact.target_kind = kind_of(status.st_mode);
+    fact.links = links_of(status);
+  }
+
+  std::unordered_map<Path, Path> known_{{"/", "/"}};  // a directory → its canonical name
+};
+
+// The names in the home directory, read at once: most of the paths asked about there are missing,
+// and one listing answers for all of them.
+class HomeListing {
+ public:
+  explicit HomeListing(const Path& home) : home_(home) {
+    const UniqueFd fd(::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    alignas(8) std::array<char, 32768> buffer;
+    long size = fd.valid() ? ::syscall(SYS_getdents64, fd.get(), buffer.data(), buffer.size()) : -1;
+    if (size < 0) return;
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      names_.emplace(entry->d_name);
+      at += entry->d_reclen;
+    }
+    // A home with more entries than the buffer is checked name by name: listing all would take
+    // longer.
+    complete_ = ::syscall(SYS_getdents64, fd.get(), buffer.data(), buffer.size()) == 0;
+  }
+
+  bool misses(const Path& path) const {
+    if (!complete_ || path.size() <= home_.size() || !is_within(path, home_)) return false;
+    const std::string_view below = relative_to(path, home_);
+    return !names_.contains(std::string(below.substr(0, below.find('/'))));
+  }
+
+ private:
+  const Path& home_;
+  std::unordered_set<std::string> names_{};
+  bool complete_ = false;
+};
+
+constexpr std::size_t kWorthListing = 20;
+
+}  // namespace
+
+void inspect(HostFacts& facts, std::span<const Path> paths) {
+  Looker looker;
+  const std::optional<HomeListing> listing =
+      paths.size() >= kWorthListing && facts.home.size() > 1
+          ? std::optional<HomeListing>(std::in_place, facts.home)
+          : std::nullopt;
+  for (const Path& path : paths) {
+    if (listing && listing->misses(path)) {
+      facts.paths.erase(path);
+      continue;
+    }
+    std::optional<PathFact> fact = looker.at(path);
+    if (fact) facts.paths.insert_or_assign(path, std::move(*fact));
+    else facts.paths.erase(path);
+  }
+}
+
+}  // namespace coop::host

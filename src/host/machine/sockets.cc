@@ -1,0 +1,44 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/path.h"
+#include "host/probe.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+
+// "0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x.sock". Names are as passed to
+// bind(); only absolute ones can be located.
+std::vector<Path> parse_unix_sockets(std::string_view text) {
+  std::set<Path> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t slash = line.find(" /");
+    if (slash != std::string_view::npos) names.emplace(line.substr(slash + 1));
+  }
+  return {names.begin(), names.end()};
+}
+
+void inspect_sockets(HostFacts& facts, std::span<const Path> shown) {
+  const Result<std::string> text = read_file("/proc/net/unix");
+  if (!text) return;  // no such file: no Unix sockets in this kernel
+  for (const Path& name : parse_unix_sockets(*text)) {
+    std::array<char, PATH_MAX> resolved;
+    if (::realpath(name.c_str(), resolved.data()) == nullptr) continue;
+    const Path path(resolved.data());
+    const auto shows = [&](const Path& tree) { return is_within(path, tree); };
+    struct stat status{};
+    if (std::ranges::any_of(shown, shows) && ::lstat(path.c_str(), &status) == 0 &&
+        S_ISSOCK(status.st_mode))
+      facts.sockets.push_back(path);
+  }
+}
+
+}  // namespace coop::host

@@ -1,0 +1,119 @@
+#include "host/machine/tools.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/path.h"
+#include "base/result.h"
+#include "host/accounts.h"
+#include "host/text.h"
+#include "sys/fd.h"
+
+namespace coop::host {
+namespace {
+
+// What a distribution inside needs: root, system users, nobody (65534).
+constexpr std::uint64_t kUsefulIds = 65536;
+
+Feature program_feature(const HostFacts& facts, std::string_view name, std::string_view package) {
+  if (const auto path = find_program(facts, name)) return {.available = true, .program = *path};
+  return {.reason = std::string(name) + " is not installed",
+          .fix = "install the package " + std::string(package)};
+}
+
+Feature fuse_feature() {
+  const UniqueFd device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
+  if (device.valid()) return {.available = true};
+  const int error = errno;
+  if (error == ENOENT || error == ENODEV || error == ENXIO)
+    return {.reason = "/dev/fuse is missing", .fix = "sudo modprobe fuse"};
+  return {.reason = "open /dev/fuse: " + errno_text(error)};
+}
+
+// newuidmap can write maps only with root's privileges: setuid, or file capabilities.
+bool is_privileged(const Path& program) {
+  struct stat status{};
+  if (::stat(program.c_str(), &status) < 0) return false;
+  if (status.st_uid == 0 && (status.st_mode & S_ISUID) != 0) return true;
+  return ::getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+std::uint64_t count_ids(const Path& file, const HostFacts& facts, std::string_view user) {
+  std::uint64_t count = 0;
+  const std::string text = read_file(file).value_or("");
+  for (const IdRange& range : parse_subid(text, user, facts.uid)) count += range.count;
+  return count;
+}
+
+Feature id_ranges_of_root() {
+  const std::uint64_t ids = parse_mapped_ids(read_file("/proc/self/uid_map").value_or(""));
+  if (ids >= kUsefulIds) return {.available = true, .detail = "root maps ids itself"};
+  return {.reason = "this user namespace has " + std::to_string(ids) + " ids of 65536",
+          .fix = "give the outer container a range of 65536 ids or more"};
+}
+
+Feature id_ranges_feature(const HostFacts& facts) {
+  if (facts.uid == 0) return id_ranges_of_root();
+  for (const std::string_view name : {"newuidmap", "newgidmap"}) {
+    const auto program = find_program(facts, name);
+    if (!program)
+      return {.reason = std::string(name) + " is not installed",
+              .fix = "install the package uidmap"};
+    if (!is_privileged(*program))
+      return {.reason = *program + " is neither setuid nor has capabilities",
+              .fix = "reinstall the package uidmap"};
+  }
+  // newuidmap goes by the account of our uid, whatever $USER says.
+  const std::string passwd = read_file("/etc/passwd").value_or("");
+  const Account account = parse_passwd(passwd, facts.uid).value_or(Account{.name = facts.user});
+  const std::uint64_t uids = count_ids("/etc/subuid", facts, account.name);
+  const std::uint64_t gids = count_ids("/etc/subgid", facts, account.name);
+  if (uids >= kUsefulIds && gids >= kUsefulIds)
+    return {.available = true,
+            .detail = std::to_string(uids) + " uids, " + std::to_string(gids) + " gids"};
+  return {.reason = "fewer than 65536 ids for " + printable(account.name) + " in " +
+                    (uids < kUsefulIds ? "/etc/subuid" : "/etc/subgid"),
+          .fix = "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 " +
+                 printable(account.name)};
+}
+
+}  // namespace
+
+std::optional<Path> find_program(const HostFacts& facts, std::string_view name) {
+  const auto variable = facts.environment.find("PATH");
+  std::string places = variable == facts.environment.end() ? "" : variable->second + ":";
+  places += "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+  std::string_view rest = places;
+  while (!rest.empty()) {
+    const std::string_view directory = take_field(rest, ':');
+    // Skip relative entries: they depend on the working directory, where an agent could place a
+    // program.
+    if (!directory.starts_with('/')) continue;
+    const Path path = join(normalize(directory), name);
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        ::access(path.c_str(), X_OK) == 0)
+      return path;
+  }
+  return std::nullopt;
+}
+
+void find_tools(HostFacts& facts) {
+  facts.fuse = fuse_feature();
+  facts.id_ranges = id_ranges_feature(facts);
+  find_network_tools(facts);
+}
+
+void find_network_tools(HostFacts& facts) {
+  facts.pasta = program_feature(facts, "pasta", "passt");
+  facts.slirp4netns = program_feature(facts, "slirp4netns", "slirp4netns");
+}
+
+}  // namespace coop::host

@@ -1,0 +1,20 @@
+// Helper programs and devices that some features need.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "host/facts.h"
+
+namespace coop::host {
+
+// Fills fuse, id_ranges, pasta and slirp4netns.
+void find_tools(HostFacts& facts);
+// Of these, pasta and slirp4netns.
+void find_network_tools(HostFacts& facts);
+
+// The path of a program: on the PATH, or in the usual system directories. Relative entries are
+// skipped.
+std::optional<Path> find_program(const HostFacts& facts, std::string_view name);
+
+}  // namespace coop::host

@@ -1,0 +1,308 @@
+#include "mcp/server.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/path.h"
+#include "mcp/calls.h"
+#include "mcp/protocol.h"
+#include "mcp/resources.h"
+
+namespace coop::mcp {
+
+namespace {
+
+Json tool_json(const tools::ToolInfo& tool) {
+  return {{"name", tool.name},
+          {"description", tool.description},
+          {"inputSchema", Json::parse(tool.schema)},
+          {"annotations",
+           {{"readOnlyHint", tool.effect == tools::Effect::reads_only},
+            {"destructiveHint", tool.effect == tools::Effect::changes},
+            {"openWorldHint", tool.name == "fetch_url"}}}};
+}
+
+Json call_result(const tools::ToolOutput& output) {
+  return {{"content", Json::array({{{"type", "text"}, {"text", output.text}}})},
+          {"structuredContent", output.structured},
+          {"isError", output.failed}};
+}
+
+// Live output as progress notifications: the counter grows, the message is the new output.
+class Progress {
+ public:
+  Progress(Json token, const Send& send) : token_(std::move(token)), send_(send) {}
+
+  void report(std::string_view piece) {
+    bytes_ += piece.size();
+    send_({{"jsonrpc", "2.0"},
+           {"method", "notifications/progress"},
+           {"params", {{"progressToken", token_}, {"progress", bytes_}, {"message", piece}}}});
+  }
+
+ private:
+  Json token_;
+  const Send& send_;
+  std::size_t bytes_ = 0;
+};
+
+bool is_readable(int fd) {
+  pollfd watched{fd, POLLIN, 0};
+  return ::poll(&watched, 1, 0) == 1;
+}
+
+Json progress_token(const Json& params) {
+  const auto meta = params.find("_meta");
+  if (meta == params.end() || !meta->is_object()) return {};
+  Json token = meta->value("progressToken", Json());
+  return token.is_string() || token.is_number_integer() ? token : Json();
+}
+
+// One request, and where its answer goes.
+struct Asked {
+  std::string method{};
+  Json id{};
+  Json params{};
+  Era era = Era::greeting;
+  std::string client{};
+  Send send{};
+  std::shared_ptr<tools::Toolbox> tools{};  // those that hold when it is asked
+};
+
+std::string names_of(const tools::Toolbox& tools) {
+  std::string names;
+  for (const tools::ToolInfo* tool : tools.tools()) names += std::string(tool->name) + " ";
+  return names;
+}
+
+Json notification(std::string_view method, Json params) {
+  return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
+}
+
+enum class Cacheable : std::uint8_t { no, yes };
+
+void fail(const Asked& asked, int code, const std::string& message, Json data = {}) {
+  asked.send(failure(asked.id, code, message, std::move(data)));
+}
+
+}  // namespace
+
+struct Server::State {
+  // What a client has been told.
+  struct Told {
+    std::uint64_t revision = 0;
+    std::string names{};
+  };
+
+  tools::LiveTools& live;
+  std::string version;
+  std::mutex telling{};
+  std::map<std::string, Told> told{};
+  Calls calls{};
+
+  State(tools::LiveTools& tools, std::string name) : live(tools), version(std::move(name)) {}
+
+  // A client hears of each change once, with its next request or while it waits; of those before it came, never.
+  void tell(const tools::LiveTools::Now& now, const std::string& client, const Send& send) {
+    const std::string names = names_of(*now.toolbox);
+    const std::lock_guard lock(telling);
+    const auto [known, added] = told.try_emplace(client, Told{now.revision, names});
+    if (added || known->second.revision == now.revision) return;
+    send(notification(
+        "notifications/message",
+        {{"level", now.broken ? "error" : "notice"}, {"logger", "coop"}, {"data", now.news}}));
+    if (known->second.names != names)
+      send(notification("notifications/tools/list_changed", Json::object()));
+    known->second = {now.revision, names};
+  }
+
+  Json server_info() const {
+    return {{"name", "coop"}, {"title", "coop sandbox"}, {"version", version}};
+  }
+
+  static Json capabilities() {
+    return {{"tools", {{"listChanged", true}}},
+            {"resources", Json::object()},
+            {"logging", Json::object()}};
+  }
+
+  // Adds the fields that the stateless revisions require in a result.
+  void succeed(const Asked& asked, Json result, Cacheable cacheable = Cacheable::no) const {
+    if (asked.era == Era::stateless) {
+      result["resultType"] = "complete";
+      result["_meta"]["io.modelcontextprotocol/serverInfo"] = server_info();
+      if (cacheable == Cacheable::yes) {
+        result["ttlMs"] = 0;
+        result["cacheScope"] = "private";
+      }
+    }
+    asked.send(success(asked.id, std::move(result)));
+  }
+
+  void initialize(const Asked& asked) const {
+    const Json wanted = asked.params.value("protocolVersion", Json());
+    const std::string text = wanted.is_string() ? wanted.get<std::string>() : "";
+    const std::span<const std::string_view> versions = greeting_versions();
+    // A client that asks for an unknown revision gets the newest, and may disconnect.
+    const bool known = std::ranges::find(versions, text) != versions.end();
+    succeed(asked, {{"protocolVersion", known ? text : std::string(versions.front())},
+                    {"capabilities", capabilities()},
+                    {"serverInfo", server_info()},
+                    {"instructions", asked.tools->instructions()}});
+  }
+
+  void discover(const Asked& asked) const {
+    Json versions = Json::array();
+    for (const std::string_view known : stateless_versions()) versions.push_back(known);
+    succeed(asked,
+            {{"supportedVersions", versions},
+             {"capabilities", capabilities()},
+             {"instructions", asked.tools->instructions()}},
+            Cacheable::yes);
+  }
+
+  void list_tools(const Asked& asked) const {
+    Json tools = Json::array();
+    for (const tools::ToolInfo* tool : asked.tools->tools()) tools.push_back(tool_json(*tool));
+    succeed(asked, {{"tools", tools}}, Cacheable::yes);
+  }
+
+  void call(const Asked& asked, const Calls::Turn& turn) {
+    if (is_readable(turn.cancel_fd())) return asked.send(nullptr);  // before its turn came
+    Progress progress(progress_token(asked.params), asked.send);
+    tools::CallHooks hooks{.cancel_fd = turn.cancel_fd()};
+    if (!progress_token(asked.params).is_null())
+      hooks.progress = [&](std::string_view piece) { progress.report(piece); };
+    const Json arguments = asked.params.value("arguments", Json::object());
+    const tools::ToolOutput output =
+        asked.tools->call(asked.params.at("name").get<std::string>(), arguments, hooks);
+    if (turn.finish()) succeed(asked, call_result(output));
+    else asked.send(nullptr);
+  }
+
+  void start_call(const Asked& asked) {
+    const Json name = asked.params.value("name", Json());
+    if (!name.is_string())
+      return fail(asked, kInvalidParams, "tools/call needs the name of a tool");
+    if (tools::find_tool(name.get<std::string>()) == nullptr)
+      return fail(asked, kInvalidParams,
+                  "there is no tool \"" + printable(name.get<std::string>()) + "\"");
+    const Result<void> started =
+        calls.start({asked.client, asked.id.dump()},
+                    [this, asked](const Calls::Turn& turn) { call(asked, turn); });
+    if (!started) fail(asked, kInvalidRequest, to_text(started.error()));
+  }
+
+  void read(const Asked& asked) {
+    const Json uri = asked.params.value("uri", Json());
+    if (!uri.is_string()) return fail(asked, kInvalidParams, "resources/read needs a uri");
+    Result<Json> contents = read_resource(*asked.tools, uri.get<std::string>());
+    if (contents) return succeed(asked, std::move(*contents), Cacheable::yes);
+    fail(asked, kInvalidParams, to_text(contents.error()), {{"uri", uri}});
+  }
+
+  // Methods that exist in one era only.
+  bool of_the_era(const Asked& asked) const {
+    if (asked.method == "initialize" || asked.method == "ping") return asked.era == Era::greeting;
+    if (asked.method == "server/discover") return asked.era == Era::stateless;
+    return true;
+  }
+
+  void request(const Asked& asked) {
+    if (asked.era == Era::stateless) {
+      const std::string wanted = version_of(asked.params);
+      const std::span<const std::string_view> versions = stateless_versions();
+      if (std::ranges::find(versions, wanted) == versions.end())
+        return fail(asked, kUnsupportedVersion, "this revision of the protocol is not spoken here",
+                    {{"supported", std::vector<std::string>(versions.begin(), versions.end())},
+                     {"requested", wanted}});
+    }
+    if (!of_the_era(asked))
+      return fail(asked, kMethodNotFound,
+                  "there is no method \"" + printable(asked.method) + "\" in this revision");
+    if (asked.method == "initialize") return initialize(asked);
+    if (asked.method == "ping") return succeed(asked, Json::object());
+    // Changes are few, and each of them matters: there is nothing to filter.
+    if (asked.method == "logging/setLevel") return succeed(asked, Json::object());
+    if (asked.method == "server/discover") return discover(asked);
+    if (asked.method == "tools/list") return list_tools(asked);
+    if (asked.method == "tools/call") return start_call(asked);
+    if (asked.method == "resources/list")
+      return succeed(asked, list_resources(*asked.tools), Cacheable::yes);
+    if (asked.method == "resources/templates/list")
+      return succeed(asked, resource_templates(*asked.tools), Cacheable::yes);
+    if (asked.method == "resources/read") return read(asked);
+    fail(asked, kMethodNotFound, "there is no method \"" + printable(asked.method) + "\"");
+  }
+
+  void message(const Json& message, const Send& send, const std::string& client) {
+    const Json id = message.is_object() ? message.value("id", Json()) : Json();
+    const bool good_id = id.is_string() || id.is_number_integer();
+    if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0" ||
+        (!id.is_null() && !good_id))
+      return send(failure(nullptr, kInvalidRequest, "this is not a JSON-RPC 2.0 message"));
+    if (!message.contains("method")) return;  // an answer: we send no requests
+    const Json& method = message.at("method");
+    const Json params = message.value("params", Json::object());
+    if (!method.is_string() || !params.is_object())
+      return send(failure(id, kInvalidRequest, "method and params are not as they should be"));
+    if (!good_id) {
+      if (method == "notifications/cancelled")
+        calls.cancel({client, params.value("requestId", Json()).dump()});
+      return;  // a notification has no answer
+    }
+    Asked asked{.method = method.get<std::string>(),
+                .id = id,
+                .params = params,
+                .era = era_of(params),
+                .client = client,
+                .send = send};
+    const tools::LiveTools::Now now = live.look();
+    asked.tools = now.toolbox;
+    // Calls alone: other answers over HTTP are one JSON object, without room for a notification.
+    const bool tells = asked.method == "initialize" || asked.method == "tools/call";
+    if (asked.era == Era::greeting && tells) tell(now, client, send);
+    request(asked);
+  }
+};
+
+Server::Server(tools::LiveTools& tools, std::string version)
+    : state_(std::make_unique<State>(tools, std::move(version))) {}
+
+Server::~Server() { stop(); }
+
+void Server::stop() { state_->calls.stop(); }
+void Server::forget(const std::string& client) {
+  state_->calls.cancel_all_of(client);
+  const std::lock_guard lock(state_->telling);
+  state_->told.erase(client);
+}
+
+void Server::look_around(const Send& send, const std::string& client) {
+  {
+    const std::lock_guard lock(state_->telling);
+    if (!state_->told.contains(client)) return;
+  }
+  state_->tell(state_->live.look(), client, send);
+}
+
+void Server::receive_text(std::string_view text, const Send& send, const std::string& client) {
+  if (text.size() > kLargestMessage)
+    return send(failure(nullptr, kInvalidRequest, "the message is larger than 64 MiB"));
+  const Json message = parse_json(text);
+  if (message.is_discarded()) return send(failure(nullptr, kParseError, "this is not JSON"));
+  receive(message, send, client);
+}
+
+void Server::receive(const Json& message, const Send& send, const std::string& client) {
+  if (!message.is_array()) return state_->message(message, send, client);
+  if (message.empty()) return send(failure(nullptr, kInvalidRequest, "a batch with nothing in it"));
+  // Batches: older revisions only, answered one by one.
+  for (const Json& one : message) state_->message(one, send, client);
+}
+
+}  // namespace coop::mcp

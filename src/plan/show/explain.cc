@@ -1,0 +1,239 @@
+#include "plan/show/explain.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "base/path.h"
+
+namespace coop::plan {
+
+namespace {
+
+bool shows(const Path& source, const Path& target, const Path& path, const Path& place) {
+  return is_within(path, source) && join(target, relative_to(path, source)) == place;
+}
+
+// Tracks one path through the steps. A mount covers what was there before it; a later one that is
+// deeper wins.
+class Place {
+ public:
+  Place(const Path& path, const Path& place) : path_(path) { found_.inside = place; }
+
+  void apply(const Step& step) {
+    const Reach before = found_.reach;
+    const Path& place = found_.inside;
+    if (std::holds_alternative<RootHost>(step.action)) {
+      set(place == path_ ? Reach::readable : Reach::absent, step);
+    } else if (const auto* bind = std::get_if<BindMount>(&step.action)) {
+      if (!is_within(place, bind->target)) return;
+      const bool same = shows(bind->source, bind->target, path_, place);
+      const bool writable = bind->flags.access == Access::read_write;
+      set(!same ? Reach::hidden : writable ? Reach::writable : Reach::readable, step);
+    } else if (const auto* overlay = std::get_if<OverlayMount>(&step.action)) {
+      if (!is_within(place, overlay->target)) return;
+      const bool same = shows(overlay->lower, overlay->target, path_, place);
+      set(same ? Reach::scratch : Reach::hidden, step);
+    } else if (const auto* remount = std::get_if<Remount>(&step.action)) {
+      // A read-write remount only pins: it does not make a read-only path writable.
+      const bool closes = remount->flags.access == Access::read_only &&
+                          (before == Reach::writable || before == Reach::scratch);
+      if (closes && is_within(place, remount->target)) set(Reach::readable, step);
+    } else if (covers(step.action)) {
+      set(Reach::hidden, step);
+    }
+  }
+
+  const Explanation& found() const { return found_; }
+
+ private:
+  bool covers(const Action& action) const {
+    const Path& place = found_.inside;
+    if (const auto* hide = std::get_if<HideMount>(&action)) return is_within(place, hide->target);
+    if (const auto* tmpfs = std::get_if<TmpfsMount>(&action))
+      return is_within(place, tmpfs->target);
+    if (const auto* file = std::get_if<CoverFile>(&action)) return place == file->target;
+    if (std::holds_alternative<ProcFilesystem>(action)) return is_within(place, "/proc");
+    return std::holds_alternative<DevptsMount>(action) && is_within(place, "/dev/pts");
+  }
+
+  void set(Reach reach, const Step& step) {
+    found_.reach = reach;
+    found_.origin = step.origin;
+    found_.reason = step.why;
+  }
+
+  const Path& path_;
+  Explanation found_{};
+};
+
+std::set<Path> places_in(const Plan& plan, const Path& path) {
+  std::set<Path> places;
+  const auto add = [&](const Path& source, const Path& target) {
+    if (is_within(path, source)) places.insert(join(target, relative_to(path, source)));
+  };
+  for (const Step& step : plan.steps) {
+    if (std::holds_alternative<RootHost>(step.action)) places.insert(path);
+    if (const auto* bind = std::get_if<BindMount>(&step.action)) add(bind->source, bind->target);
+    if (const auto* overlay = std::get_if<OverlayMount>(&step.action))
+      add(overlay->lower, overlay->target);
+  }
+  return places;
+}
+
+int permissiveness(Reach reach) {
+  switch (reach) {
+    case Reach::absent: return 0;
+    case Reach::hidden: return 1;
+    case Reach::readable: return 2;
+    case Reach::scratch: return 3;
+    case Reach::writable: return 4;
+  }
+  return 0;
+}
+
+// Not shown by any step: a rule that would hide it explains more than the view that lacks it.
+Explanation absent(const Plan& plan, const Policy& policy, const Path& path) {
+  Explanation found{.path = path};
+  for (const Step& step : plan.steps)
+    if (std::holds_alternative<RootTmpfs>(step.action) ||
+        std::holds_alternative<RootHost>(step.action)) {
+      found.origin = step.origin;
+      found.reason = step.why;
+    }
+  const PathRule* hides = nullptr;
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::hide || rule.pattern || !is_within(path, rule.path)) continue;
+    if (hides == nullptr || rule.precedence >= hides->precedence) hides = &rule;
+  }
+  if (hides == nullptr) return found;
+  found.origin = hides->origin;
+  found.reason = hides->reason;
+  return found;
+}
+
+// The planner refuses these whatever flag is given (check_special and check_shape in rules.cc).
+bool cannot_be_granted(const Explanation& found, const Policy& policy) {
+  const Path& path = found.path;
+  if (path == "/" || is_within(path, "/proc") || is_within(path, "/dev") ||
+      is_within(path, "/etc/coop") || found.origin.part == Part::sockets)
+    return true;
+  return std::ranges::any_of(policy.rules, [&](const PathRule& rule) {
+    return rule.kind == RuleKind::hide && rule.origin.part == Part::own_files &&
+           is_within(path, rule.path);
+  });
+}
+
+// A rule's step has the rule's origin; if the rule needed no step, compare its path.
+bool forbids(const PathRule& rule, const Explanation& found) {
+  return is_within(found.path, rule.path) ||
+         (found.reach != Reach::absent && rule.origin != Origin{} && rule.origin == found.origin);
+}
+
+bool is_beyond(const std::optional<std::vector<Path>>& trees, const Path& path) {
+  return trees &&
+         std::ranges::none_of(*trees, [&](const Path& tree) { return is_within(path, tree); });
+}
+
+bool may_be_read(const Explanation& found, const Policy& policy) {
+  if (!is_within(found.path, policy.workspace) && is_beyond(policy.bounds.readable, found.path))
+    return false;
+  return std::ranges::none_of(policy.rules, [&](const PathRule& rule) {
+    return rule.precedence == Precedence::final && rule.kind == RuleKind::hide &&
+           forbids(rule, found);
+  });
+}
+
+bool may_be_written(const Explanation& found, const Policy& policy) {
+  const Bounds& bounds = policy.bounds;
+  const bool bounded =
+      policy.workspace_access == Access::read_only || !is_within(found.path, policy.workspace);
+  if (bounded && is_beyond(bounds.writable ? bounds.writable : bounds.readable, found.path))
+    return false;
+  if (is_within(found.path, "/sys")) return false;
+  return std::ranges::none_of(policy.rules, [&](const PathRule& rule) {
+    return rule.kind == RuleKind::protect && forbids(rule, found);
+  });
+}
+
+std::optional<Grant> grant_for(const Explanation& found, const Policy& policy) {
+  if (cannot_be_granted(found, policy)) return {};
+  switch (found.reach) {
+    case Reach::absent:
+    case Reach::hidden:
+      if (!may_be_read(found, policy)) return {};
+      return Grant{"--ro", found.path};
+    case Reach::readable:
+    case Reach::scratch: break;
+    case Reach::writable: return {};
+  }
+  if (!may_be_written(found, policy)) return {};
+  if (found.origin.part == Part::guard) return Grant{"--allow-guarded", found.origin.name};
+  return Grant{"--rw", found.path};
+}
+
+}  // namespace
+
+std::string_view to_text(Reach reach) {
+  switch (reach) {
+    case Reach::absent: return "absent";
+    case Reach::hidden: return "hidden";
+    case Reach::readable: return "readable";
+    case Reach::writable: return "writable";
+    case Reach::scratch: return "scratch";
+  }
+  return "?";
+}
+
+Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
+  Explanation best = absent(plan, policy, path);
+  for (const Path& inside : places_in(plan, path)) {
+    Place place(path, inside);
+    for (const Step& step : plan.steps) place.apply(step);
+    if (permissiveness(place.found().reach) > permissiveness(best.reach)) {
+      best = place.found();
+      best.path = path;
+    }
+  }
+  best.grant = grant_for(best, policy);
+  return best;
+}
+
+Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& inside) {
+  std::optional<Path> host;
+  const Step* own = nullptr;  // a file system that is made for the sandbox
+  const auto show = [&](const Path& source, const Path& target) {
+    if (!is_within(inside, target)) return;
+    host = join(source, relative_to(inside, target));
+    own = nullptr;
+  };
+  for (const Step& step : plan.steps) {
+    const auto* tmpfs = std::get_if<TmpfsMount>(&step.action);
+    const bool covered =
+        (tmpfs != nullptr && is_within(inside, tmpfs->target)) ||
+        (std::holds_alternative<ProcFilesystem>(step.action) && is_within(inside, "/proc")) ||
+        (std::holds_alternative<DevptsMount>(step.action) && is_within(inside, "/dev/pts"));
+    if (covered) host.reset();
+    if (covered) own = &step;
+    if (std::holds_alternative<RootHost>(step.action)) show("/", "/");
+    if (const auto* bind = std::get_if<BindMount>(&step.action)) show(bind->source, bind->target);
+    if (const auto* overlay = std::get_if<OverlayMount>(&step.action))
+      show(overlay->lower, overlay->target);
+  }
+  if (own != nullptr)
+    return {.reach = Reach::scratch, .inside = inside, .origin = own->origin, .reason = own->why};
+  if (!host) {
+    Explanation found = absent(plan, policy, inside);
+    found.path.clear();
+    return found;
+  }
+  Place place(*host, inside);
+  for (const Step& step : plan.steps) place.apply(step);
+  Explanation found = place.found();
+  found.path = *host;
+  found.grant = grant_for(found, policy);
+  return found;
+}
+
+}  // namespace coop::plan

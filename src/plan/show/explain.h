@@ -1,0 +1,42 @@
+// Explains from the finished plan why a path of the host can or cannot be read or written inside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "coop/grant.h"
+#include "plan/plan.h"
+
+namespace coop::plan {
+
+enum class Reach : std::uint8_t {
+  absent,  // nothing shows it
+  hidden,  // a rule covers it
+  readable,
+  writable,
+  scratch,  // writable in a private layer; the host's file is unchanged
+};
+std::string_view to_text(Reach reach);
+
+struct Explanation {
+  Path path{};  // on the host, canonical
+  Reach reach = Reach::absent;
+  Path inside{};    // where it is inside; empty when absent
+  Origin origin{};  // of the rule that decides
+  std::string reason{};
+  std::optional<Grant> grant{};  // the smallest that would allow more; none when nothing may
+  bool operator==(const Explanation&) const = default;
+};
+
+// `path` canonical on the host, whether it exists or not. Uses the steps only: the answer is what
+// the kernel will enforce.
+Explanation explain(const Plan& plan, const Policy& policy, const Path& path);
+
+// The same for a path as it is inside. `path` is empty where nothing of the host is shown: the reach is scratch where the
+// sandbox has a file system of its own there, else absent.
+Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& inside);
+
+}  // namespace coop::plan

@@ -1,0 +1,174 @@
+// The base of each view, before the user's rules.
+#include <array>
+#include <string_view>
+
+#include "plan/view/layout.h"
+
+namespace coop::plan {
+
+namespace {
+
+struct BasePath {
+  const char* path;
+  const char* why;
+};
+
+constexpr std::array kSystemPaths{
+    BasePath{"/usr", "programs and libraries"},
+    BasePath{"/bin", "programs"},
+    BasePath{"/sbin", "programs"},
+    BasePath{"/lib", "libraries"},
+    BasePath{"/lib32", "libraries"},
+    BasePath{"/lib64", "libraries and the dynamic loader"},
+    BasePath{"/libx32", "libraries"},
+    BasePath{"/etc/alternatives", "which program a name stands for"},
+    BasePath{"/etc/ld.so.cache", "where the dynamic loader finds libraries"},
+    BasePath{"/etc/localtime", "the time zone"},
+    BasePath{"/etc/ssl/certs", "which certificates to trust"},
+    BasePath{"/etc/pki/tls/certs", "which certificates to trust"},
+};
+
+constexpr std::array kDevices{
+    BasePath{"/dev/null", "discards"},        BasePath{"/dev/zero", "zeroes"},
+    BasePath{"/dev/full", "always full"},     BasePath{"/dev/random", "random bytes"},
+    BasePath{"/dev/urandom", "random bytes"}, BasePath{"/dev/tty", "the sandbox's own terminal"},
+};
+
+constexpr std::array kDeviceLinks{
+    BasePath{"/dev/fd", "/proc/self/fd"},       BasePath{"/dev/stdin", "/proc/self/fd/0"},
+    BasePath{"/dev/stdout", "/proc/self/fd/1"}, BasePath{"/dev/stderr", "/proc/self/fd/2"},
+    BasePath{"/dev/ptmx", "pts/ptmx"},          BasePath{"/dev/shm", "/tmp"},
+};
+
+// Writable by the real root only, and a process that is uid 0 outside passes these permission
+// checks even without capabilities: core_pattern alone would be an escape.
+constexpr std::array kProcReadOnly{
+    BasePath{"/proc/sys", "kernel settings; uid 0 outside may write them"},
+    BasePath{"/proc/sysrq-trigger", "reboots the machine"},
+    BasePath{"/proc/irq", "interrupt routing"},
+    BasePath{"/proc/bus", "device configuration"},
+};
+
+void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
+  for (const BasePath& base : kSystemPaths) {
+    const PathFact& fact = host.fact(base.path);
+    if (fact.target_kind == PathKind::missing) continue;
+    if (fact.kind == PathKind::symlink) {
+      entries.push_back(Entry{.kind = Entry::Kind::symlink,
+                              .target = base.path,
+                              .text = fact.link,
+                              .origin = Origin::of_coop(Part::view, to_text(View::minimal)),
+                              .why = base.why});
+      continue;
+    }
+    entries.push_back(Entry{.kind = Entry::Kind::bind,
+                            .target = base.path,
+                            .source = fact.canonical,
+                            .shape = fact.kind,
+                            .origin = Origin::of_coop(Part::view, to_text(View::minimal)),
+                            .why = base.why});
+  }
+  for (const char* directory : {"/run", "/var/tmp"})
+    entries.push_back(Entry{.kind = Entry::Kind::directory,
+                            .target = directory,
+                            .origin = Origin::of_coop(Part::view, to_text(View::minimal)),
+                            .why = "programs expect it; empty"});
+}
+
+void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  const auto fresh = [&](const char* path, std::uint32_t mode, const char* why) {
+    if (!host.has(path) || host.fact(path).kind == PathKind::symlink) return;
+    entries.push_back(Entry{.kind = Entry::Kind::tmpfs,
+                            .target = path,
+                            .flags = {.access = Access::read_write},
+                            .size = policy.limits.tmp_size,
+                            .inodes = policy.limits.tmp_inodes,
+                            .mode = mode,
+                            .sealed = path == std::string_view("/dev"),
+                            .origin = Origin::of_coop(Part::view, to_text(View::host)),
+                            .why = why});
+  };
+  fresh("/run", 0755, "holds the sockets of the host's daemons; a fresh one holds none");
+  fresh("/var/tmp", 01777, "other people's temporary files");
+  fresh("/dev", 0755, "a fresh one holds only harmless devices");
+  for (const char* path : {"/sys", "/mnt", "/media"}) {
+    if (!host.has(path) || host.fact(path).kind == PathKind::symlink) continue;
+    entries.push_back(Entry{.kind = Entry::Kind::hide,
+                            .target = path,
+                            .origin = Origin::of_coop(Part::view, to_text(View::host)),
+                            .why = "the host's devices and kernel settings, or other disks"});
+  }
+}
+
+}  // namespace
+
+void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  if (policy.view == View::minimal) add_minimal(entries, host);
+  else add_host(entries, policy, host);
+  entries.push_back(Entry{.kind = Entry::Kind::tmpfs,
+                          .target = "/tmp",
+                          .flags = {.access = Access::read_write},
+                          .size = policy.limits.tmp_size,
+                          .inodes = policy.limits.tmp_inodes,
+                          .mode = 01777,
+                          .origin = Origin::of_flag("--tmp-size"),
+                          .why = "private, limited in size and in number of files"});
+}
+
+void add_devices(std::vector<Entry>& entries, const HostFacts& host) {
+  for (const BasePath& device : kDevices) {
+    if (!host.has(device.path)) continue;
+    entries.push_back(Entry{.kind = Entry::Kind::bind,
+                            .target = device.path,
+                            .source = host.fact(device.path).canonical,
+                            .shape = PathKind::file,
+                            .flags = {.access = Access::read_write, .exec = false, .devices = true},
+                            .origin = Origin::of_coop(Part::devices),
+                            .why = device.why});
+  }
+  for (const BasePath& link : kDeviceLinks)
+    entries.push_back(Entry{.kind = Entry::Kind::symlink,
+                            .target = link.path,
+                            .text = link.why,
+                            .origin = Origin::of_coop(Part::devices),
+                            .why = "programs expect it"});
+  entries.push_back(Entry{.kind = Entry::Kind::devpts,
+                          .target = "/dev/pts",
+                          .origin = Origin::of_coop(Part::devices),
+                          .why = "terminals of the sandbox's own"});
+}
+
+Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                      std::vector<std::string>& notes) {
+  if (host.proc == ProcMount::refused) {
+    const std::string reason =
+        "this kernel refuses a fresh /proc here" +
+        (host.nested_in.empty() ? std::string() : " (nested in " + host.nested_in + ")");
+    if (policy.need(Mechanism::proc) == Need::required)
+      return unsupported("plan /proc", reason,
+                         "run with --best-effort proc to go without /proc, or start the outer "
+                         "container with an unmasked /proc");
+    notes.push_back("proc: not mounted, " + reason + " (policy: best_effort)");
+    entries.push_back(Entry{.kind = Entry::Kind::hide,
+                            .target = "/proc",
+                            .origin = Origin::of_flag("--best-effort", "proc"),
+                            .why = "the outer /proc shows other people's processes"});
+    return {};
+  }
+  entries.push_back(Entry{.kind = Entry::Kind::proc,
+                          .target = "/proc",
+                          .origin = Origin::of_coop(Part::namespaces),
+                          .why = "shows the sandbox's own processes only"});
+  if (host.uid != 0 || host.proc == ProcMount::pid_subset) return {};
+  for (const BasePath& path : kProcReadOnly) {
+    if (!host.has(path.path)) continue;
+    entries.push_back(Entry{.kind = Entry::Kind::remount,
+                            .target = path.path,
+                            .flags = {.access = Access::read_only, .exec = false},
+                            .origin = Origin::of_coop(Part::running_as_root),
+                            .why = path.why});
+  }
+  return {};
+}
+
+}  // namespace coop::plan

@@ -1,0 +1,86 @@
+// The organisation's bounds on all grants.
+#include <algorithm>
+
+#include "base/path.h"
+#include "plan/view/layout.h"
+#include "report/words/origin.h"
+
+namespace coop::plan {
+
+namespace {
+
+constexpr std::string_view kOrganisation = "only the organisation can change that";
+
+Result<void> check_hidden(const Policy& policy, const HostFacts& host, const Origin& origin,
+                          const Path& written, const Path& canonical) {
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::hide || rule.precedence != Precedence::final) continue;
+    const PathFact& hidden = host.fact(rule.path);
+    if (hidden.canonical.empty() || !lies_in(canonical, hidden.canonical, host)) continue;
+    return invalid(origin,
+                   "\"" + printable(written) + "\" is hidden by " + report::to_text(rule.origin),
+                   kOrganisation);
+  }
+  return {};
+}
+
+// Compare canonical paths: a grant must not leave a bound through a symlink, nor a bound be missed.
+// A missing path is compared textually.
+bool is_inside(const Path& path, const std::vector<Path>& bounds, const HostFacts& host) {
+  return std::ranges::any_of(bounds, [&](const Path& bound) {
+    const Path& canonical = host.fact(bound).canonical;
+    return is_within(path, canonical.empty() ? bound : canonical);
+  });
+}
+
+std::string list_of(const std::vector<Path>& paths) {
+  std::string text;
+  for (const Path& path : paths) text += (text.empty() ? "" : ", ") + printable(path);
+  return text;
+}
+
+bool comes_with_the_workspace(const PathRule& rule, const PathFact& fact, const Policy& policy) {
+  return is_within(fact.canonical, policy.workspace) &&
+         (rule.kind != RuleKind::read_write || policy.workspace_access == Access::read_write);
+}
+
+}  // namespace
+
+Result<void> check_final(const Policy& policy, const HostFacts& host) {
+  const bool any = std::ranges::any_of(policy.rules, [](const PathRule& rule) {
+    return rule.precedence == Precedence::final && rule.kind == RuleKind::hide;
+  });
+  if (!any) return {};
+  const Origin workspace = Origin::of_flag("--workspace", {}, Part::workspace);
+  TRY(check_hidden(policy, host, workspace, policy.workspace, policy.workspace));
+  for (const Path& git : host.workspace.outside_git)
+    TRY(with_context("the repository of the workspace",
+                     check_hidden(policy, host, workspace, git, git)));
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind == RuleKind::hide || rule.kind == RuleKind::protect) continue;
+    const PathFact& fact = host.fact(rule.path);
+    if (fact.canonical.empty()) continue;
+    TRY(check_hidden(policy, host, rule.origin, rule.path, fact.canonical));
+  }
+  return {};
+}
+
+Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                          const HostFacts& host) {
+  const bool writes = rule.kind == RuleKind::read_write;
+  const bool shows = rule.kind == RuleKind::read_only || rule.kind == RuleKind::overlay;
+  if (!writes && !shows) return {};
+  if (rule.origin.scope == Scope::built_in || comes_with_the_workspace(rule, fact, policy))
+    return {};
+  const Bounds& bounds = policy.bounds;
+  const auto& trees = writes && bounds.writable ? bounds.writable : bounds.readable;
+  if (!trees || is_inside(fact.canonical, *trees, host)) return {};
+  const std::string_view word = writes ? "written" : "read";
+  return invalid(rule.origin,
+                 "\"" + printable(rule.path) + "\" is outside what " +
+                     report::to_text(bounds.origin) + " allows",
+                 trees->empty() ? "nothing outside the workspace may be " + std::string(word)
+                                : "what may be " + std::string(word) + ": " + list_of(*trees));
+}
+
+}  // namespace coop::plan

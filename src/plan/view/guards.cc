@@ -1,0 +1,148 @@
+// Write guards: files that host programs obey are read-only inside a writable workspace.
+#include <algorithm>
+#include <set>
+
+#include "base/path.h"
+#include "plan/compile.h"
+#include "plan/view/layout.h"
+#include "policy/builtin.h"
+
+namespace coop::plan {
+
+namespace {
+
+constexpr std::size_t kLongestPath = 4000;  // PATH_MAX less the longest prefix of a view
+
+// The guarded trees and where they are inside, then the repositories outside the workspace.
+std::vector<std::pair<Path, Path>> watched(const Policy& policy, const HostFacts& host,
+                                           const std::vector<Entry>& entries) {
+  std::vector<std::pair<Path, Path>> roots;
+  for (const Path& tree : guarded_trees(policy, host)) {
+    const std::vector<Path> places = places_of(tree, entries, View::minimal);
+    roots.emplace_back(tree, places.empty() ? tree : places.front());
+  }
+  for (const Path& git : host.workspace.outside_git) roots.emplace_back(git, git);
+  return roots;
+}
+
+std::string reason_of(std::string_view guard) {
+  for (const policy::NamedReason& known : policy::guards())
+    if (known.name == guard) return std::string(known.reason);
+  return {};
+}
+
+// A user's rule that is stricter than the guard, at the guarded path or above it, wins: what is
+// hidden, replaced or read-only needs no guard, and a guard must not expose it again.
+bool is_covered(const std::vector<Entry>& entries, const Path& target, const Path& root_target) {
+  return std::ranges::any_of(entries, [&](const Entry& entry) {
+    const bool stricter =
+        entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::tmpfs ||
+        entry.kind == Entry::Kind::overlay ||
+        ((entry.kind == Entry::Kind::bind || entry.kind == Entry::Kind::remount) &&
+         entry.flags.access == Access::read_only);
+    return stricter && is_within(target, entry.target) && is_within(entry.target, root_target);
+  });
+}
+
+void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path& root,
+             const Path& root_target) {
+  const Path target = join(root_target, relative_to(guarded.path, root));
+  if (is_covered(entries, target, root_target)) return;
+  // Without the pins, `mv .git .g2` would move the protected directory away and free its name. A
+  // mount point cannot be renamed or removed.
+  for (const Path& ancestor : ancestors_below(target, root_target))
+    entries.push_back(Entry{.kind = Entry::Kind::remount,
+                            .target = ancestor,
+                            .flags = {.access = Access::read_write},
+                            .rank = Rank::pin,
+                            .origin = Origin::of_coop(Part::guard, guarded.guard),
+                            .why = "pinned: it leads to a guarded path"});
+  entries.push_back(Entry{.kind = Entry::Kind::remount,
+                          .target = target,
+                          .flags = {.access = Access::read_only},
+                          .rank = Rank::guard,
+                          .origin = Origin::of_coop(Part::guard, guarded.guard),
+                          .why = reason_of(guarded.guard)});
+}
+
+// A repository in one tree may name guarded paths in another: parents come first.
+std::vector<GuardedPath> sorted(std::vector<GuardedPath> guarded) {
+  std::ranges::sort(guarded, {}, &GuardedPath::path);
+  const auto rest = std::ranges::unique(guarded, {}, &GuardedPath::path);
+  guarded.erase(rest.begin(), rest.end());
+  return guarded;
+}
+
+// Contents of a guarded directory are read-only with it. Pinned separately, the directories between
+// would become writable.
+bool lies_in_one(Path path, const std::set<Path>& guarded) {
+  for (; path.size() > 1; path = parent_of(path))
+    if (guarded.contains(path)) return true;
+  return false;
+}
+
+// A grant inside a guarded path would silently disable the guard.
+Result<void> check_grants(const Policy& policy, const HostFacts& host, const GuardedPath& guarded) {
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::read_write) continue;
+    const PathFact& fact = host.fact(rule.path);
+    if (fact.canonical.empty()) continue;
+    if (is_within(fact.canonical, guarded.path))
+      return invalid(rule.origin,
+                     "\"" + printable(rule.path) + "\" is guarded: " + reason_of(guarded.guard),
+                     "to allow it: --allow-guarded " + guarded.guard);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host) {
+  std::vector<Path> trees;
+  if (policy.workspace_access == Access::read_write) trees.push_back(policy.workspace);
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::read_write) continue;
+    const PathFact& fact = host.fact(rule.path);
+    if (fact.target_kind != PathKind::directory) continue;
+    const bool covered = std::ranges::any_of(
+        trees, [&](const Path& tree) { return is_within(fact.canonical, tree); });
+    if (!covered && rule.origin.part != Part::cache) trees.push_back(fact.canonical);
+  }
+  return trees;
+}
+
+Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
+                             const HostFacts& host, std::vector<std::string>& notes) {
+  GuardPlan plan;
+  plan.names = TRY(policy::guard_names(policy.allow_guarded));
+  const auto roots = watched(policy, host, entries);
+  if (roots.empty()) return GuardPlan{};
+  for (const auto& [root, target] : roots) plan.roots.push_back(root);
+  std::set<Path> done;
+  notes.insert(notes.end(), host.workspace.notes.begin(), host.workspace.notes.end());
+  for (const GuardedPath& guarded : sorted(host.workspace.guarded)) {
+    if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;
+    // A symlink cannot be a mount point; its target is listed separately, and a replaced one is
+    // restored afterwards. Nor can a path be a mount point that is too long.
+    if (!guarded.link.empty() || guarded.path.size() >= kLongestPath) continue;
+    TRY(check_grants(policy, host, guarded));
+    for (const auto& [root, target] : roots) {
+      if (guarded.path == root || !is_within(guarded.path, root)) continue;
+      if (!lies_in_one(guarded.path, done)) protect(entries, guarded, root, target);
+      done.insert(guarded.path);
+      plan.mounted.push_back(guarded.path);
+      break;
+    }
+    if (guarded.links > 1 && !guarded.directory)
+      notes.push_back("guarded file " + printable(guarded.path) + " has " +
+                      std::to_string(guarded.links) +
+                      " hard links: it can be changed through its other names");
+  }
+  if (!host.workspace.complete)
+    notes.push_back(
+        "guards: the workspace is too large to look at all of it; nested repositories may be "
+        "unguarded");
+  return plan;
+}
+
+}  // namespace coop::plan

@@ -1,0 +1,207 @@
+#include "plan/view/layout.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/path.h"
+
+namespace coop::plan {
+
+namespace {
+
+using Kind = Entry::Kind;
+
+// Parents before children, so that the more specific of two rules is mounted later and wins.
+std::vector<Entry> ordered(const std::vector<Entry>& entries) {
+  std::map<Path, const Entry*> winners;
+  for (const Entry& entry : entries) {
+    const Entry*& winner = winners[entry.target];
+    if (winner == nullptr || entry.strength() >= winner->strength()) winner = &entry;
+  }
+  std::vector<Entry> kept;
+  kept.reserve(winners.size());
+  for (const auto& [target, winner] : winners) kept.push_back(*winner);
+  std::ranges::stable_sort(kept, {}, [](const Entry& entry) { return depth_of(entry.target); });
+  return kept;
+}
+
+bool is_empty_filesystem(const Entry& entry) {
+  return entry.kind == Kind::tmpfs || entry.kind == Kind::directory;
+}
+
+class Layout {
+ public:
+  Layout(View view, const HostFacts& host, const std::vector<Entry>& entries)
+      : view_(view), host_(host), entries_(entries) {}
+
+  Result<std::vector<Step>> run() {
+    add_root();
+    for (const Entry& entry : entries_) TRY(place(entry));
+    for (const Path& target : sealed_)
+      add(Seal{target}, Origin::of_coop(Part::view, to_text(view_)), "nothing more is made in it");
+    return std::move(steps_);
+  }
+
+ private:
+  void add(Action action, const Origin& origin, const std::string& why) {
+    steps_.push_back(Step{std::move(action), origin, why});
+  }
+
+  void add_root() {
+    const Origin origin = Origin::of_coop(Part::view, to_text(view_));
+    if (view_ == View::host) {
+      add(RootHost{}, origin, "the host's tree in its usual places");
+    } else {
+      add(RootTmpfs{}, origin, "nothing of the host is visible unless it is listed");
+      sealed_.push_back("/");
+      made_.insert("/");
+    }
+  }
+
+  // The entry placed before that contains `target`; null for the root itself.
+  const Entry* enclosing(const Path& target) const {
+    const Entry* found = nullptr;
+    for (const Entry& entry : entries_) {
+      if (entry.target.size() >= target.size() || !is_within(target, entry.target)) continue;
+      if (entry.kind == Kind::symlink || entry.kind == Kind::file || entry.kind == Kind::cover)
+        continue;
+      if (found == nullptr || depth_of(entry.target) > depth_of(found->target)) found = &entry;
+    }
+    return found;
+  }
+
+  bool has_entries_below(const Entry& outer) const {
+    return std::ranges::any_of(entries_, [&](const Entry& entry) {
+      return entry.target.size() > outer.target.size() && is_within(entry.target, outer.target) &&
+             entry.kind != Kind::hide;
+    });
+  }
+
+  // Mount points and entries are created only in empty file systems of our own.
+  bool can_make_in(const Entry* outer) const {
+    if (outer == nullptr) return view_ == View::minimal;
+    return is_empty_filesystem(*outer) || (outer->kind == Kind::hide && has_entries_below(*outer));
+  }
+
+  void make_parents(const Path& target, const Entry* outer) {
+    const Path top = outer == nullptr ? Path("/") : outer->target;
+    for (const Path& directory : ancestors_below(target, top))
+      if (made_.insert(directory).second)
+        add(MakeDirectory{directory}, Origin::of_coop(Part::mount_point),
+            "leads to " + printable(target));
+  }
+
+  Result<void> make_mount_point(const Entry& entry) {
+    const Entry* outer = enclosing(entry.target);
+    if (can_make_in(outer)) {
+      make_parents(entry.target, outer);
+      if (!made_.insert(entry.target).second) return {};
+      if (entry.shape == PathKind::directory)
+        add(MakeDirectory{entry.target}, Origin::of_coop(Part::mount_point), "for the next mount");
+      else
+        add(MakeFile{.target = entry.target}, Origin::of_coop(Part::mount_point),
+            "for the next mount");
+      return {};
+    }
+    if (outer != nullptr && outer->kind == Kind::hide)
+      return invalid(entry.origin,
+                     "\"" + printable(entry.target) + "\" lies in a hidden directory");
+    // Elsewhere the path must exist already: nothing is created on the host.
+    if (outer == nullptr || outer->kind == Kind::bind || outer->kind == Kind::overlay) {
+      const Path there = outer == nullptr
+                             ? entry.target
+                             : join(outer->source, relative_to(entry.target, outer->target));
+      if (there != entry.source && !host_.has(there) && entry.kind != Kind::hide &&
+          entry.kind != Kind::remount)
+        return invalid(entry.origin, "there is no \"" + printable(there) + "\" to mount on",
+                       "make it on the host first: coop leaves no files behind");
+    }
+    return {};
+  }
+
+  Result<void> place(const Entry& entry) {
+    switch (entry.kind) {
+      case Kind::symlink: return place_small(entry, MakeSymlink{entry.target, entry.text});
+      case Kind::file:
+        return place_small(entry, MakeFile{.target = entry.target, .contents = entry.text});
+      case Kind::cover:
+        add(CoverFile{entry.target, entry.text}, entry.origin, entry.why);
+        return {};
+      case Kind::directory: return place_small(entry, MakeDirectory{entry.target, entry.mode});
+      case Kind::hide: return place_hide(entry);
+      case Kind::remount:
+        add(Remount{entry.target, entry.flags}, entry.origin, entry.why);
+        return {};
+      default: break;
+    }
+    TRY(make_mount_point(entry));
+    switch (entry.kind) {
+      case Kind::bind:
+        add(BindMount{entry.source, entry.target, entry.flags, entry.shape}, entry.origin,
+            entry.why);
+        break;
+      case Kind::tmpfs:
+        add(TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags},
+            entry.origin, entry.why);
+        if (entry.sealed) sealed_.push_back(entry.target);
+        break;
+      case Kind::overlay:
+        add(OverlayMount{entry.source, entry.target, entry.size}, entry.origin, entry.why);
+        break;
+      case Kind::proc: add(ProcFilesystem{host_.proc}, entry.origin, entry.why); break;
+      case Kind::devpts: add(DevptsMount{}, entry.origin, entry.why); break;
+      default: break;
+    }
+    return {};
+  }
+
+  Result<void> place_small(const Entry& entry, Action action) {
+    const Entry* outer = enclosing(entry.target);
+    if (!can_make_in(outer)) return {};  // the host's own exists
+    make_parents(entry.target, outer);
+    if (made_.insert(entry.target).second) add(std::move(action), entry.origin, entry.why);
+    return {};
+  }
+
+  Result<void> place_hide(const Entry& entry) {
+    const Entry* outer = enclosing(entry.target);
+    // In an empty file system of ours, or below a hidden path, there is nothing to hide.
+    if (outer != nullptr && outer->kind == Kind::hide) return {};
+    if (can_make_in(outer) && entry.target != "/proc") return {};
+    TRY(make_mount_point(entry));
+    if (entry.shape != PathKind::directory || !has_entries_below(entry)) {
+      const bool directory = entry.shape == PathKind::directory;
+      add(HideMount{entry.target, directory ? PathKind::directory : PathKind::file,
+                    entry.if_missing},
+          entry.origin, entry.why);
+      return {};
+    }
+    // Something below is granted: an empty file system with a mount point in it, then sealed.
+    add(TmpfsMount{.target = entry.target,
+                   .size = 1 << 20,
+                   .inodes = 1024,
+                   .mode = 0755,
+                   .flags = {.access = Access::read_write, .exec = false}},
+        entry.origin, entry.why);
+    sealed_.push_back(entry.target);
+    return {};
+  }
+
+  View view_;
+  const HostFacts& host_;
+  const std::vector<Entry>& entries_;
+  std::vector<Step> steps_{};
+  std::set<Path> made_{};
+  std::vector<Path> sealed_{};
+};
+
+}  // namespace
+
+Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
+                                  const HostFacts& host) {
+  const std::vector<Entry> sorted = ordered(entries);
+  return Layout(view, host, sorted).run();
+}
+
+}  // namespace coop::plan

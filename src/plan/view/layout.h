@@ -1,0 +1,124 @@
+// The entries of a view, before they become ordered mount steps.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace coop::plan {
+
+// What wins among entries for the same target, in rising order.
+enum class Rank : std::uint8_t {
+  base,
+  workspace,
+  pin,
+  protection,
+  server_socket,  // masks a socket that a server of the host listens on
+  granted_socket,
+  rule,
+  guard,
+  final_rule,
+};
+
+// One entry at one path inside.
+struct Entry {
+  enum class Kind : std::uint8_t {
+    bind,
+    tmpfs,
+    hide,
+    overlay,
+    remount,
+    proc,
+    devpts,
+    symlink,
+    file,
+    cover,
+    directory
+  };
+  Kind kind = Kind::bind;
+  Path target{};
+  Path source{};                         // bind, overlay: canonical on the host
+  PathKind shape = PathKind::directory;  // what the mount point has to be
+  MountFlags flags{};
+  std::string text{};  // symlink: where to; file, cover: its contents
+  std::uint64_t size = 0;
+  std::uint64_t inodes = 0;
+  std::uint32_t mode = 0755;
+  Missing if_missing = Missing::fail;  // hide: when it has disappeared since
+  bool sealed = false;                 // tmpfs: read-only once everything in it is made
+  Rank rank = Rank::base;              // among entries for the same target the highest wins,
+  std::size_t position = 0;            // and of two rules the later one
+  Origin origin{};
+  std::string why{};
+
+  auto strength() const { return std::pair(rank, position); }
+};
+
+// Where a path of the host is visible inside, through every bind of `entries` (and the host root).
+std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view);
+
+// The deepest entry that contains `target`; null when that is the root itself.
+const Entry* enclosing_entry(const std::vector<Entry>& entries, const Path& target);
+
+// The entry that determines what is at `target`: the same, but an entry for `target` itself counts
+// too.
+const Entry* deciding_entry(const std::vector<Entry>& entries, const Path& target);
+
+bool is_writable_bind(const Entry& entry);
+
+// Other paths of the same directory through bind mounts of the host, from the mount table.
+std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts);
+
+// All paths of the object of `fact` that still lead there.
+std::set<Path> names_of(const PathFact& fact, const HostFacts& host);
+
+// Whether `path` is in `tree`, under any path that the host's bind mounts give it.
+bool lies_in(const Path& path, const Path& tree, const HostFacts& host);
+
+// Checks of single rules: missing paths, "/", and symlinks that a command could replace.
+std::unexpected<Error> missing_path(const PathRule& rule);
+Result<void> check_root(const PathRule& rule, const PathFact& fact);
+Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                        const HostFacts& host, std::vector<std::string>& notes);
+
+// The organisation's final rules: neither a grant nor the workspace may show or cover what one
+// hides.
+Result<void> check_final(const Policy& policy, const HostFacts& host);
+// And nothing outside its bounds may be granted. The workspace is not bounded, and no rule shows
+// more of it.
+Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                          const HostFacts& host);
+
+// Entries of each part of a view. They only add.
+void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
+void add_devices(std::vector<Entry>& entries, const HostFacts& host);
+Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                      std::vector<std::string>& notes);
+Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
+                           const HostFacts& host);
+Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                       std::vector<std::string>& notes);
+// After all grants are known: makes protected paths read-only wherever they would be writable.
+Result<void> add_protected(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                           std::vector<std::string>& notes);
+// Last: pins the parents of every rule's path inside a writable tree. Otherwise a command could
+// move them, and the next run would not find the rule's path.
+void add_pins(std::vector<Entry>& entries);
+void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
+Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
+                             const HostFacts& host, std::vector<std::string>& notes);
+
+// Orders entries (parents first, so that deeper ones win), creates the mount points they need, and
+// turns them into steps.
+Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
+                                  const HostFacts& host);
+
+// Where the workspace is inside.
+Path workspace_target(const Policy& policy);
+
+}  // namespace coop::plan

@@ -1,0 +1,84 @@
+// Where a path of the host is, on the host and inside, and which entry decides there.
+#include "base/path.h"
+#include "plan/view/layout.h"
+
+namespace coop::plan {
+
+namespace {
+
+enum class Itself : std::uint8_t { excluded, included };
+
+const Entry* deepest(const std::vector<Entry>& entries, const Path& target, Itself itself) {
+  const Entry* found = nullptr;
+  for (const Entry& entry : entries) {
+    if (!is_within(target, entry.target)) continue;
+    if (itself == Itself::excluded && entry.target.size() == target.size()) continue;
+    if (entry.kind == Entry::Kind::symlink || entry.kind == Entry::Kind::file ||
+        entry.kind == Entry::Kind::remount)
+      continue;
+    if (found == nullptr || depth_of(entry.target) > depth_of(found->target) ||
+        (entry.target == found->target && entry.strength() >= found->strength()))
+      found = &entry;
+  }
+  return found;
+}
+
+}  // namespace
+
+const Entry* enclosing_entry(const std::vector<Entry>& entries, const Path& target) {
+  return deepest(entries, target, Itself::excluded);
+}
+
+const Entry* deciding_entry(const std::vector<Entry>& entries, const Path& target) {
+  return deepest(entries, target, Itself::included);
+}
+
+bool is_writable_bind(const Entry& entry) {
+  return entry.kind == Entry::Kind::bind && entry.flags.access == Access::read_write;
+}
+
+std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view) {
+  std::vector<Path> places;
+  if (view == View::host) places.push_back(host_path);
+  for (const Entry& entry : entries) {
+    if (entry.kind != Entry::Kind::bind && entry.kind != Entry::Kind::overlay) continue;
+    if (!is_within(host_path, entry.source)) continue;
+    places.push_back(join(entry.target, relative_to(host_path, entry.source)));
+  }
+  return places;
+}
+
+std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts) {
+  // The mount that shows `path`: the deepest one above it, and of several there, the last.
+  const MountFact* shown_by = nullptr;
+  for (const MountFact& mount : mounts)
+    if (is_within(path, mount.target) &&
+        (shown_by == nullptr || depth_of(mount.target) >= depth_of(shown_by->target)))
+      shown_by = &mount;
+  if (shown_by == nullptr) return {};
+  const Path inner = join(shown_by->root, relative_to(path, shown_by->target));
+  std::vector<Path> aliases;
+  for (const MountFact& mount : mounts) {
+    if (mount.device != shown_by->device || !is_within(inner, mount.root)) continue;
+    const Path alias = join(mount.target, relative_to(inner, mount.root));
+    if (alias != path) aliases.push_back(alias);
+  }
+  return aliases;
+}
+
+std::set<Path> names_of(const PathFact& fact, const HostFacts& host) {
+  std::set<Path> names{fact.canonical};
+  for (const Path& alias : mount_aliases(fact.canonical, host.mounts))
+    // Otherwise it is covered there.
+    if (host.fact(alias).kind == fact.target_kind) names.insert(alias);
+  return names;
+}
+
+bool lies_in(const Path& path, const Path& tree, const HostFacts& host) {
+  if (is_within(path, tree)) return true;
+  for (const Path& alias : mount_aliases(path, host.mounts))
+    if (is_within(alias, tree)) return true;
+  return false;
+}
+
+}  // namespace coop::plan

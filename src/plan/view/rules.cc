@@ -1,0 +1,279 @@
+// The workspace and the user's rules.
+#include <algorithm>
+#include <set>
+
+#include "base/path.h"
+#include "plan/compile.h"
+#include "plan/view/layout.h"
+#include "report/words/origin.h"
+
+namespace coop::plan {
+
+namespace {
+
+Origin workspace_origin() { return Origin::of_flag("--workspace", {}, Part::workspace); }
+
+bool is_secret(const PathRule& rule) {
+  return rule.origin.part == Part::secrets || rule.origin.part == Part::own_files;
+}
+
+// A rule of a file is corrected there, not with a flag.
+std::string option_hint(const PathRule& rule) {
+  const std::string optional = printable(rule.path) + "?";
+  if (!rule.origin.flag.empty())
+    return "write " + rule.origin.flag + " '" + optional + "' if it may be missing";
+  return "write \"" + optional + "\" there if it may be missing";
+}
+
+// Rules inside the workspace move with it to where it is mounted; others keep their path (minimal
+// view, unless it contains a symlink like /bin) or use the canonical one.
+Path target_of(const std::vector<Entry>& entries, const Policy& policy, const PathRule& rule,
+               const PathFact& fact) {
+  if (is_within(fact.canonical, policy.workspace))
+    return join(workspace_target(policy), relative_to(fact.canonical, policy.workspace));
+  const bool through_link = std::ranges::any_of(entries, [&](const Entry& entry) {
+    return entry.kind == Entry::Kind::symlink && is_within(rule.path, entry.target);
+  });
+  return policy.view == View::host || through_link ? fact.canonical : rule.path;
+}
+
+Entry entry_for(const std::vector<Entry>& entries, const Policy& policy, const PathRule& rule,
+                const PathFact& fact, std::size_t position) {
+  Entry entry{.target = target_of(entries, policy, rule, fact),
+              .source = fact.canonical,
+              .shape = fact.target_kind,
+              .rank = Rank::rule,
+              .position = position,
+              .origin = rule.origin,
+              .why = rule.reason};
+  switch (rule.kind) {
+    case RuleKind::read_write: entry.flags.access = Access::read_write; break;
+    case RuleKind::overlay:
+      entry.kind = Entry::Kind::overlay;
+      entry.flags.access = Access::read_write;
+      entry.size = policy.limits.tmp_size;
+      entry.inodes = policy.limits.tmp_inodes;
+      break;
+    case RuleKind::tmpfs:
+      entry.kind = Entry::Kind::tmpfs;
+      entry.flags.access = Access::read_write;
+      entry.size = policy.limits.tmp_size;
+      entry.inodes = policy.limits.tmp_inodes;
+      break;
+    case RuleKind::read_only:
+    case RuleKind::hide:
+    case RuleKind::protect: break;
+  }
+  return entry;
+}
+
+Result<void> check_shape(const PathRule& rule, const PathFact& fact) {
+  const bool directory = fact.target_kind == PathKind::directory;
+  if ((rule.kind == RuleKind::overlay || rule.kind == RuleKind::tmpfs) && !directory)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is not a directory",
+                   "use --rw, --ro or --hide for a single file");
+  if (fact.target_kind == PathKind::socket && rule.kind != RuleKind::hide)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a socket",
+                   "a socket is a door out of the sandbox; sockets are not granted by path rules");
+  if (fact.target_kind == PathKind::device && rule.kind != RuleKind::hide)
+    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a device",
+                   "devices are not granted by path rules");
+  return {};
+}
+
+// The kernel's own file systems are not granted: the host's /proc shows every user's processes. And
+// a sandbox must not change its own rules: coop's state and policies are never shown.
+Result<void> check_special(const Origin& origin, const Path& path, RuleKind kind,
+                           const HostFacts& host) {
+  if (kind == RuleKind::hide) return {};
+  const bool kernel = is_within(path, "/proc") || is_within(path, "/dev") ||
+                      (is_within(path, "/sys") && kind != RuleKind::read_only);
+  if (kernel)
+    return invalid(origin, "\"" + printable(path) + "\" belongs to the kernel",
+                   "the sandbox has a /proc and a /dev of its own; of /sys, --ro is possible");
+  const bool own = is_within(path, host.state_directory) || is_within(path, "/etc/coop") ||
+                   (!host.home.empty() && is_within(path, join(host.home, ".config/coop")));
+  if (own)
+    return invalid(origin, "\"" + printable(path) + "\" is coop's own",
+                   "a sandbox never sees coop's state or policies");
+  return {};
+}
+
+void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                     const PathRule& rule, const PathFact& fact, std::size_t position) {
+  const bool final = rule.precedence == Precedence::final;
+  std::set<Path> places;
+  for (const Path& name : names_of(fact, host))
+    for (const Path& place : places_of(name, entries, policy.view)) places.insert(place);
+  // The view itself must not show part of what the organisation hides.
+  for (const Entry& entry : entries)
+    if (final && entry.kind == Entry::Kind::bind && !entry.flags.devices &&
+        lies_in(entry.source, fact.canonical, host))
+      places.insert(entry.target);
+  for (const Path& place : places)
+    entries.push_back(Entry{.kind = Entry::Kind::hide,
+                            .target = place,
+                            .shape = fact.target_kind,
+                            .rank = final ? Rank::final_rule : Rank::rule,
+                            .position = position,
+                            .origin = rule.origin,
+                            .why = rule.reason});
+}
+
+// Guards and rules for one path would not apply to its second name.
+Result<void> check_names(const std::vector<Entry>& entries) {
+  for (const Entry& outer : entries) {
+    if (!is_writable_bind(outer)) continue;
+    for (const Entry& inner : entries) {
+      if (&inner == &outer || inner.source.empty() || !is_within(inner.source, outer.source))
+        continue;
+      const Path shown = join(outer.target, relative_to(inner.source, outer.source));
+      if (shown == inner.target) continue;
+      // Name the one that the user wrote.
+      const Entry& asked = outer.origin.part == Part::workspace ? inner : outer;
+      return invalid(asked.origin,
+                     "\"" + printable(inner.source) + "\" would be writable at " +
+                         printable(shown) + " and be at " + printable(inner.target) + " as well",
+                     "name it once: choose --workspace " + printable(outer.source) +
+                         ", or --view host, where everything has one name");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unexpected<Error> missing_path(const PathRule& rule) {
+  return invalid(rule.origin, "\"" + printable(rule.path) + "\" does not exist", option_hint(rule));
+}
+
+Result<void> check_root(const PathRule& rule, const PathFact& fact) {
+  if (fact.canonical != "/") return {};
+  return invalid(rule.origin, "\"/\" is the whole machine",
+                 rule.kind == RuleKind::read_only ? "use --view host to see it read-only"
+                                                  : "name the directories you mean");
+}
+
+// A rule must mean the same path in the next run. The command could change a symlink in a writable
+// tree, and a grant would then lead the next run out of that tree.
+Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                        const HostFacts& host, std::vector<std::string>& notes) {
+  if (fact.canonical == rule.path) return {};
+  const std::vector<Path> trees = guarded_trees(policy, host);
+  const auto tree = std::ranges::find_if(trees, [&](const Path& candidate) {
+    return is_within(rule.path, candidate) && rule.path != candidate;
+  });
+  if (tree == trees.end()) return {};
+  const std::string what = "\"" + printable(rule.path) + "\" leads to " +
+                           printable(fact.canonical) +
+                           " by a symlink that the command could replace";
+  const bool restricts = rule.kind == RuleKind::hide || rule.kind == RuleKind::protect;
+  const bool leads_out = rule.kind != RuleKind::tmpfs && !is_within(fact.canonical, *tree);
+  if (!is_secret(rule) && (restricts || leads_out))
+    return invalid(rule.origin, what, "name the place itself: " + printable(fact.canonical));
+  if (rule.kind != RuleKind::read_write)
+    notes.push_back(report::to_text(rule.origin) + ": " + what +
+                    "; the next run would follow the new one");
+  return {};
+}
+
+Path workspace_target(const Policy& policy) {
+  return policy.view == View::minimal ? Path("/work") : policy.workspace;
+}
+
+Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
+                           const HostFacts& host) {
+  const PathFact& fact = host.fact(policy.workspace);
+  if (fact.target_kind != PathKind::directory)
+    return invalid(workspace_origin(),
+                   "\"" + printable(policy.workspace) + "\" is not a directory");
+  if (policy.workspace == "/")
+    return invalid(workspace_origin(), "\"/\" is the whole machine",
+                   "start coop in a project directory, or name one with --workspace");
+  TRY(check_special(workspace_origin(), policy.workspace, RuleKind::read_write, host));
+  entries.push_back(Entry{.kind = Entry::Kind::bind,
+                          .target = workspace_target(policy),
+                          .source = policy.workspace,
+                          .flags = {.access = policy.workspace_access},
+                          .rank = Rank::workspace,
+                          .origin = workspace_origin(),
+                          .why = "the directory to work in"});
+  if (policy.workspace_access == Access::read_only) return {};
+  for (const Path& git : host.workspace.outside_git)
+    entries.push_back(Entry{.kind = Entry::Kind::bind,
+                            .target = git,
+                            .source = git,
+                            .flags = {.access = Access::read_write},
+                            .rank = Rank::workspace,
+                            .origin = workspace_origin(),
+                            .why = "the repository this worktree or submodule belongs to"});
+  return {};
+}
+
+Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                       std::vector<std::string>& notes) {
+  TRY(check_final(policy, host));
+  // Two passes: a hidden path must be hidden wherever a later grant would show it.
+  for (const bool hiding : {false, true}) {
+    std::size_t position = 0;
+    for (const PathRule& rule : policy.rules) {
+      ++position;
+      if (rule.kind == RuleKind::protect || (rule.kind == RuleKind::hide) != hiding) continue;
+      const PathFact& fact = host.fact(rule.path);
+      if (fact.target_kind == PathKind::missing) {
+        if (rule.if_missing == Missing::skip) continue;
+        return missing_path(rule);
+      }
+      TRY(check_shape(rule, fact));
+      TRY(check_root(rule, fact));
+      TRY(check_special(rule.origin, fact.canonical, rule.kind, host));
+      TRY(check_link(rule, fact, policy, host, notes));
+      if (!hiding) {
+        TRY(check_bounds(rule, fact, policy, host));
+        entries.push_back(entry_for(entries, policy, rule, fact, position));
+        continue;
+      }
+      if (fact.canonical == policy.workspace && !is_secret(rule))
+        return invalid(rule.origin, "\"" + printable(rule.path) + "\" is the workspace itself",
+                       "hide something in it, or choose another --workspace");
+      hide_everywhere(entries, policy, host, rule, fact, position);
+      if (fact.links > 1 && fact.target_kind == PathKind::file)
+        notes.push_back("hidden file " + printable(rule.path) + " has " +
+                        std::to_string(fact.links) + " hard links: its other names are not hidden");
+    }
+  }
+  return check_names(entries);
+}
+
+void add_pins(std::vector<Entry>& entries) {
+  std::vector<Entry> pins;
+  for (const Entry& entry : entries) {
+    const bool covers = entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::overlay ||
+                        entry.kind == Entry::Kind::tmpfs || entry.kind == Entry::Kind::bind;
+    const Entry* outer = covers ? enclosing_entry(entries, entry.target) : nullptr;
+    if (outer == nullptr || !is_writable_bind(*outer)) continue;
+    for (const Path& ancestor : ancestors_below(entry.target, outer->target))
+      pins.push_back(Entry{.kind = Entry::Kind::remount,
+                           .target = ancestor,
+                           .flags = {.access = Access::read_write},
+                           .rank = Rank::pin,
+                           .origin = entry.origin,
+                           .why = "pinned: moved away, it would take along what a rule covers"});
+  }
+  entries.insert(entries.end(), pins.begin(), pins.end());
+}
+
+void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  for (const Path& socket : host.sockets)
+    for (const Path& place : places_of(socket, entries, policy.view))
+      entries.push_back(
+          Entry{.kind = Entry::Kind::hide,
+                .target = place,
+                .shape = PathKind::socket,
+                .if_missing = Missing::skip,  // servers come and go
+                .rank = Rank::server_socket,
+                .origin = Origin::of_coop(Part::sockets),
+                .why = "a server of the host listens on it; read-only does not stop connect()"});
+}
+
+}  // namespace coop::plan

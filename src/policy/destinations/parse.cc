@@ -1,0 +1,171 @@
+// The only parser of HOST[:PORT], wildcards and networks.
+#include <algorithm>
+
+#include "base/address.h"
+#include "coop/destination.h"
+#include "policy/destinations/host_name.h"
+#include "policy/destinations/port_rule.h"
+#include "policy/quoted.h"
+
+namespace coop {
+
+namespace {
+
+using policy::parse_port;
+using policy::quoted;
+using Kind = Destination::Kind;
+
+constexpr std::string_view kHint =
+    "write HOST, HOST:PORT, *.example.com, an IP address or a network like 10.0.0.0/8";
+constexpr std::string_view kUdpHint =
+    "write ADDRESS:PORT or NETWORK:PORT, like 10.0.0.0/8:5000 or [fd00::/8]:5000";
+
+std::unexpected<Error> bad(std::string_view text, std::string_view why,
+                           std::string_view hint = kHint) {
+  return invalid("host", quoted(text) + " " + std::string(why), hint);
+}
+
+// "10.0.0.0/8", "::1".
+Result<Prefix> read_network(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::string> bytes = address_bytes(text.substr(0, slash));
+  if (!bytes) return bad(text, "is not a network");
+  const std::optional<Prefix> network = parse_prefix(text);
+  if (!network)
+    return bad(
+        text, "needs a number from 0 to " + std::to_string(bytes->size() * 8) + " after the slash");
+  // "10.1.2.3/8": one machine or sixteen million?
+  if (network->address != *bytes)
+    return bad(text, "has host bits set", "write " + to_text(*network) + ", or the address alone");
+  if (unmapped(*bytes).size() != bytes->size())
+    return bad(text, "is IPv4 in the form of IPv6",
+               "write " + address_text(unmapped(*bytes)) +
+                   (network->is_address() ? "" : " and its own length"));
+  return network.value();
+}
+
+Result<Destination> read_name(std::string_view text, std::string_view name) {
+  Destination read;
+  if (name.starts_with("*.")) {
+    read.kind = Kind::wildcard;
+    name.remove_prefix(2);
+  }
+  if (name == "*")
+    return bad(text, "is every host", "all hosts are network = \"full\", and none are \"none\"");
+  if (name.contains('*')) return bad(text, "has a \"*\" elsewhere than in \"*.\" at its front");
+  const std::string dotted = "." + std::string(name) + ".";
+  const bool named = policy::host_name(name) == name;
+  if (named && !dotted.contains(".-") && !dotted.contains("-.")) {
+    read.name = name;
+    return read;
+  }
+  const std::size_t last = name.rfind('.') + 1;
+  const bool number = last < name.size() && name[last] >= '0' && name[last] <= '9';
+  return bad(text, number ? "is neither a host name nor a whole IP address" : "is not a host name");
+}
+
+Result<Destination> read_address(std::string_view host) {
+  Prefix network = TRY(read_network(host));
+  return Destination{.kind = Kind::network, .network = std::move(network)};
+}
+
+// "10.0.0.1:53", "10.0.0.0/8:5000", "[fd00::/8]:5000"
+Result<Destination> read_with_port(std::string_view text) {
+  const bool bracketed = text.starts_with('[');
+  const std::size_t end = text.find(bracketed ? ']' : ':');
+  const std::size_t colon = bracketed && end != std::string_view::npos ? end + 1 : end;
+  const Result<std::uint16_t> port = parse_port(colon < text.size() ? text.substr(colon + 1) : "");
+  if (colon >= text.size() || text[colon] != ':' || !port)
+    return bad(text, "needs a port from 1 to 65535 after an address", kUdpHint);
+  const std::string_view host = text.substr(bracketed ? 1 : 0, end - (bracketed ? 1 : 0));
+  const std::optional<std::string> bytes = address_bytes(host.substr(0, host.find('/')));
+  if (!bytes || bytes->size() != (bracketed ? 16 : 4))
+    return bad(text, "is not for an IP address or a network of them", kUdpHint);
+  Destination read = TRY(read_address(host));
+  read.port = *port;
+  return read;
+}
+
+// "[::1]", "[::1]:443"
+Result<Destination> read_bracketed(std::string_view text) {
+  const std::size_t close = std::min(text.find(']'), text.size());
+  const std::string_view host = text.substr(1, close - 1);
+  if (close == text.size() || !host.contains(':') || !address_bytes(host))
+    return bad(text, "is not an IPv6 address in brackets");
+  Destination read = TRY(read_address(host));
+  const std::string_view rest = text.substr(close + 1);
+  if (rest.empty()) return read;
+  const Result<std::uint16_t> port = parse_port(rest.substr(1));
+  if (!rest.starts_with(':') || !port)
+    return bad(text, "needs a port from 1 to 65535 after the bracket");
+  read.port = *port;
+  return read;
+}
+
+Result<Destination> read_lowered(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const bool network = slash != std::string_view::npos;
+  // A network with a port: the same syntax for TCP and UDP.
+  if (network && (text.starts_with('[') || text.find(':', slash) != std::string_view::npos))
+    return read_with_port(text);
+  if (text.starts_with('[')) return read_bracketed(text);
+  if (network) return read_address(text);
+  const std::size_t colon = text.find(':');
+  if (colon != text.rfind(':')) {
+    if (address_bytes(text)) return read_address(text);
+    return bad(text, "is not an IPv6 address", "with a port, write [ADDRESS]:PORT");
+  }
+  const std::string_view host = text.substr(0, colon);
+  Destination read = TRY(address_bytes(host) ? read_address(host) : read_name(text, host));
+  if (colon == std::string_view::npos) return read;
+  const Result<std::uint16_t> port = parse_port(text.substr(colon + 1));
+  if (!port) return bad(text, "needs a port from 1 to 65535 after the colon");
+  read.port = *port;
+  return read;
+}
+
+Result<std::string> lowered(std::string_view text, std::string_view hint) {
+  constexpr std::size_t kLongest = 300;  // a name and a port, with room
+  if (text.empty()) return bad(text, "is empty", hint);
+  if (text.size() > kLongest) return bad(text, "is too long for a host name", hint);
+  if (text.contains("://"))
+    return bad(text, "is an address of a page", "write only the host of it");
+  std::string result(text);
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) >= 0x80)
+      return bad(text, "has letters outside of ASCII", "write the name as DNS has it: xn--…");
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
+      return bad(text, "has a blank or control character in it", hint);
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Destination> parse_destination(std::string_view text) {
+  const std::string whole = TRY(lowered(text, kHint));
+  return read_lowered(whole);
+}
+
+Result<Destination> parse_udp_destination(std::string_view text) {
+  const std::string whole = TRY(lowered(text, kUdpHint));
+  return read_with_port(whole);
+}
+
+std::string host_text(const Destination& destination) {
+  switch (destination.kind) {
+    case Kind::name: return destination.name;
+    case Kind::wildcard: return "*." + destination.name;
+    case Kind::network: break;
+  }
+  return destination.network.is_address() ? address_text(destination.network.address)
+                                          : to_text(destination.network);
+}
+
+std::string to_text(const Destination& destination) {
+  const std::string host = host_text(destination);
+  return destination.port ? with_port(host, *destination.port) : host;
+}
+
+}  // namespace coop

@@ -1,0 +1,208 @@
+#include "policy/merge/bounded.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/path.h"
+#include "policy/builtin.h"
+#include "policy/destinations/port_rule.h"
+#include "policy/merge/apply.h"
+#include "policy/merge/apply_network.h"
+#include "policy/merge/compare.h"
+#include "policy/policy.h"
+#include "report/words/origin.h"
+
+namespace coop::policy {
+
+namespace {
+
+std::optional<Key> key_of(RuleKind kind) {
+  switch (kind) {
+    case RuleKind::read_only: return Key::readable_paths;
+    case RuleKind::read_write: return Key::writable_paths;
+    case RuleKind::overlay: return Key::overlay_paths;
+    case RuleKind::hide: return Key::hidden_paths;
+    case RuleKind::protect: return Key::protected_paths;
+    case RuleKind::tmpfs: return std::nullopt;  // shows nothing of the host
+  }
+  return std::nullopt;
+}
+
+void add_item(Settings& settings, Key key, Item item) {
+  Setting& setting = settings[key];
+  if (setting.items.empty()) setting.origin = item.origin;
+  setting.items.push_back(std::move(item));
+}
+
+void add_names(Settings& settings, Key key, const std::vector<std::string>& names) {
+  for (const std::string& name : names) add_item(settings, key, Item{.text = name});
+}
+
+// A value that is coop's own default was not asked for.
+void add_scalar(Settings& settings, Key key, Scalar value) {
+  if (value != built_in(key)) settings[key] = {.value = std::move(value)};
+}
+
+Scalar limit_of(const std::optional<std::uint64_t>& limit) {
+  if (limit) return *limit;
+  return Unlimited{};
+}
+
+void add_limits(Settings& settings, const Limits& limits) {
+  add_scalar(settings, Key::memory, limit_of(limits.memory));
+  add_scalar(settings, Key::pids_limit, limit_of(limits.pids));
+  add_scalar(settings, Key::cpus, limit_of(limits.milli_cpus));
+  add_scalar(settings, Key::tmp_size, limits.tmp_size);
+  add_scalar(settings, Key::output_limit, limits.output_limit);
+  if (limits.timeout)
+    add_scalar(settings, Key::timeout,
+               static_cast<std::uint64_t>(std::max<std::int64_t>(limits.timeout->count(), 0)));
+}
+
+void add_need(Settings& settings, Key key, Need need) {
+  add_scalar(settings, key, std::string(need == Need::required ? "required" : "best_effort"));
+}
+
+void add_hosts(Settings& settings, Key key, const std::vector<DestinationRule>& rules) {
+  for (const DestinationRule& rule : rules)
+    add_item(settings, key,
+             Item{.text = to_text(rule.destination),
+                  .destination = rule.destination,
+                  .origin = rule.origin});
+}
+
+void add_network(Settings& settings, const Policy& policy) {
+  add_scalar(settings, Key::network, std::string(to_text(policy.network)));
+  if (policy.network == NetworkMode::host)
+    add_names(settings, Key::unsafe_grants, {"host_network"});
+  add_hosts(settings, Key::network_allow, policy.allow_net);
+  add_hosts(settings, Key::network_deny, policy.deny_net);
+  add_hosts(settings, Key::network_udp, policy.allow_udp);
+  for (const PublishedPort& port : policy.publish)
+    add_item(settings, Key::network_publish, Item{.text = to_text(port), .origin = port.origin});
+  for (const HostPort& port : policy.host_ports)
+    add_item(settings, Key::network_host_ports,
+             Item{.text = std::to_string(port.port), .origin = port.origin});
+  bool controls = false;
+  for (const SocketRule& socket : policy.sockets) {
+    add_item(settings, Key::sockets,
+             Item{.text = socket.path, .path = socket.path, .origin = socket.origin});
+    controls = controls || control_socket_reason(socket.path).has_value();
+  }
+  if (controls) add_names(settings, Key::unsafe_grants, {"control_sockets"});
+}
+
+// The caches that the organisation itself names are trees like those of its writable_paths: in a policy made
+// from its file they are rules like others.
+Settings with_cache_trees(Settings ceiling, const Bounds& bounds) {
+  const auto writable = ceiling.find(Key::writable_paths);
+  const auto bound = writable != ceiling.end() ? writable : ceiling.find(Key::readable_paths);
+  if (bound == ceiling.end() || !bounds.writable) return ceiling;
+  std::vector<Item>& items = bound->second.items;
+  for (const Path& tree : *bounds.writable)
+    if (std::ranges::find(items, tree, &Item::path) == items.end())
+      items.push_back(Item{.text = tree, .path = tree, .origin = bound->second.origin});
+  return ceiling;
+}
+
+template <typename T>
+void lower(std::optional<T>& value, const std::optional<T>& most) {
+  if (most && (!value || *value > *most)) value = most;
+}
+
+// `most` is what the organisation's own settings make of a policy.
+void narrow(Policy& policy, const Policy& most, const Settings& ceiling) {
+  Limits& limits = policy.limits;
+  if (ceiling.contains(Key::memory)) lower(limits.memory, most.limits.memory);
+  if (ceiling.contains(Key::pids_limit)) lower(limits.pids, most.limits.pids);
+  if (ceiling.contains(Key::cpus)) lower(limits.milli_cpus, most.limits.milli_cpus);
+  if (ceiling.contains(Key::timeout)) lower(limits.timeout, most.limits.timeout);
+  if (ceiling.contains(Key::tmp_size))
+    limits.tmp_size = std::min(limits.tmp_size, most.limits.tmp_size);
+  if (ceiling.contains(Key::output_limit))
+    limits.output_limit = std::min(limits.output_limit, most.limits.output_limit);
+  if (most.debugging == Debugging::denied) policy.debugging = Debugging::denied;
+  for (const auto& [mechanism, need] : most.needs)
+    if (need == Need::required) policy.needs[mechanism] = need;
+  policy.bounds = most.bounds;
+}
+
+bool contains(const auto& list, const auto& wanted) {
+  return std::ranges::find(list, wanted) != list.end();
+}
+
+// Only the organisation's rules are final, and no rule but coop's own is built in, whatever a program writes there.
+void add_restrictions(Policy& policy, const Policy& most) {
+  for (PathRule& rule : policy.rules) {
+    if (contains(most.rules, rule)) continue;
+    rule.precedence = Precedence::by_order;
+    const bool restricts = rule.kind == RuleKind::hide || rule.kind == RuleKind::protect;
+    if (rule.origin.scope == Scope::built_in && !restricts) rule.origin.scope = Scope::program;
+  }
+  std::vector<PathRule> added;
+  for (const PathRule& rule : most.rules)
+    if (rule.precedence == Precedence::final && !contains(policy.rules, rule))
+      added.push_back(rule);
+  policy.rules.insert(policy.rules.begin(), added.begin(), added.end());
+  for (const DestinationRule& rule : most.deny_net)
+    if (!contains(policy.deny_net, rule)) policy.deny_net.push_back(rule);
+}
+
+}  // namespace
+
+void add_path_rules(Settings& settings, const std::vector<PathRule>& rules, const Path& workspace) {
+  for (const PathRule& rule : rules) {
+    const std::optional<Key> key = key_of(rule.kind);
+    if (!key || (!workspace.empty() && is_within(rule.path, workspace))) continue;
+    add_item(settings, *key,
+             Item{.text = rule.path,
+                  .path = rule.path,
+                  .pattern = rule.pattern,
+                  .if_missing = rule.if_missing,
+                  .origin = rule.origin});
+  }
+}
+
+Settings layer_of(const Policy& policy) {
+  Settings settings;
+  add_scalar(settings, Key::view, std::string(to_text(policy.view)));
+  add_network(settings, policy);
+  add_scalar(settings, Key::debug, policy.debugging == Debugging::allowed);
+  add_limits(settings, policy.limits);
+  add_need(settings, Key::landlock, policy.need(Mechanism::landlock));
+  add_need(settings, Key::proc, policy.need(Mechanism::proc));
+  add_need(settings, Key::limits, policy.need(Mechanism::limits));
+  const bool writable = policy.workspace_access == Access::read_write;
+  add_path_rules(settings, policy.rules, writable ? policy.workspace : Path{});
+  add_names(settings, Key::env_pass, policy.pass_environment);
+  add_names(settings, Key::env_unsafe, policy.unsafe_environment);
+  for (const auto& [name, value] : policy.set_environment)
+    add_item(settings, Key::env_set, Item{.text = name, .value = value});
+  return settings;
+}
+
+Result<Policy> bounded(Policy policy, const Settings& ceiling, const Surroundings& surroundings) {
+  if (ceiling.empty()) return policy;
+  const Policy most =
+      TRY(policy_from(Effective{.settings = ceiling, .ceiling = ceiling}, surroundings));
+  const std::vector<Refusal> refused =
+      beyond(with_cache_trees(ceiling, most.bounds), layer_of(policy));
+  if (!refused.empty()) return std::unexpected(beyond_error(refused.front()));
+  narrow(policy, most, ceiling);
+  add_restrictions(policy, most);
+  TRY(check_network_rules(policy));
+  return policy;
+}
+
+Error beyond_error(const Refusal& refusal) {
+  const std::string key =
+      refusal.origin.flag.empty() ? std::string(info(refusal.key).name) + " = " : "";
+  return invalid(refusal.origin,
+                 key + printable(refusal.asked) + " is beyond the organisation's " +
+                     printable(refusal.limit),
+                 "the limit is set in " + report::to_text(refusal.limit_origin) +
+                     ", and only that file can widen it")
+      .error();
+}
+
+}  // namespace coop::policy

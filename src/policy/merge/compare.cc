@@ -1,0 +1,181 @@
+#include "policy/merge/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/path.h"
+#include "base/wildcard.h"
+#include "policy/policy.h"
+#include "policy/variables.h"
+
+namespace coop::policy {
+
+namespace {
+
+// Words from the narrowest to the widest; none for keys whose words cannot be ordered.
+std::span<const std::string_view> ordered_words(Key key) {
+  static constexpr std::array<std::string_view, 2> kModes{"enabled", "disabled"};
+  static constexpr std::array<std::string_view, 2> kViews{"minimal", "host"};
+  static constexpr std::array<std::string_view, 5> kNetworks{"none", "allowlist", "full", "veth",
+                                                             "host"};
+  static constexpr std::array<std::string_view, 2> kNeeds{"required", "best_effort"};
+  switch (key) {
+    case Key::mode: return kModes;
+    case Key::view: return kViews;
+    case Key::network: return kNetworks;
+    case Key::landlock:
+    case Key::proc:
+    case Key::limits: return kNeeds;
+    default: return {};
+  }
+}
+
+bool is_wider_word(Key key, const std::string& asked, const std::string& limit) {
+  const std::span<const std::string_view> words = ordered_words(key);
+  const auto asked_at = std::ranges::find(words, asked);
+  const auto limit_at = std::ranges::find(words, limit);
+  if (asked_at == words.end() || limit_at == words.end()) return asked != limit;
+  return asked_at > limit_at;
+}
+
+Scalar number_or_unlimited(const std::optional<std::uint64_t>& value) {
+  if (value) return *value;
+  return Unlimited{};
+}
+
+Scalar need_word(Mechanism mechanism) {
+  const bool required = Policy{}.need(mechanism) == Need::required;
+  return std::string(required ? "required" : "best_effort");
+}
+
+// "/a/b" without its first component, which is returned.
+std::string_view take_component(std::string_view& path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  const std::string_view component = path.substr(0, path.find('/'));
+  path.remove_prefix(component.size());
+  return component;
+}
+
+bool is_wildcard(const Item& item, std::string_view component) {
+  return item.pattern && has_wildcard(component);
+}
+
+// "/srv/*/data" → "/srv"; all of a path without wildcards.
+Path literal_part(const Item& item) {
+  Path part;
+  for (std::string_view rest = item.path; !rest.empty();) {
+    const std::string_view component = take_component(rest);
+    if (component.empty() || is_wildcard(item, component)) break;
+    part += '/';
+    part += component;
+  }
+  return part.empty() ? "/" : part;
+}
+
+// As globbing does: a leading dot must be literal.
+bool globs(std::string_view pattern, std::string_view name) {
+  if (name.starts_with('.') && !pattern.starts_with('.')) return false;
+  return matches_wildcard(pattern, name);
+}
+
+// Both lists of components side by side, as long as `tree` has some.
+template <typename Agrees>
+bool lies_below(std::string_view path, std::string_view tree, Agrees agrees) {
+  for (;;) {
+    const std::string_view wanted = take_component(tree);
+    if (wanted.empty()) return true;
+    const std::string_view found = take_component(path);
+    if (found.empty() || !agrees(found, wanted)) return false;
+  }
+}
+
+}  // namespace
+
+bool is_path_list(Key key) {
+  return key == Key::writable_paths || key == Key::readable_paths || key == Key::hidden_paths ||
+         key == Key::overlay_paths || key == Key::protected_paths;
+}
+
+bool is_restricting(Key key) {
+  return key == Key::hidden_paths || key == Key::protected_paths || key == Key::network_deny;
+}
+
+Scalar built_in(Key key) {
+  const Policy policy;
+  switch (key) {
+    case Key::mode: return "enabled";
+    case Key::view: return std::string(to_text(policy.view));
+    case Key::network: return std::string(to_text(policy.network));
+    case Key::memory: return number_or_unlimited(policy.limits.memory);
+    case Key::pids_limit: return number_or_unlimited(policy.limits.pids);
+    case Key::cpus: return number_or_unlimited(policy.limits.milli_cpus);
+    case Key::tmp_size: return policy.limits.tmp_size;
+    case Key::timeout: return Unlimited{};
+    case Key::output_limit: return policy.limits.output_limit;
+    case Key::debug: return policy.debugging == Debugging::allowed;
+    case Key::containers:
+    case Key::vm:
+    case Key::auto_commit: return false;
+    case Key::backend: return "auto";
+    case Key::workspace:
+    case Key::base_image: return "";
+    case Key::landlock: return need_word(Mechanism::landlock);
+    case Key::proc: return need_word(Mechanism::proc);
+    case Key::limits: return need_word(Mechanism::limits);
+    default: return {};
+  }
+}
+
+bool is_wider(Key key, const Scalar& asked, const Scalar& limit) {
+  if (asked == limit) return false;
+  if (std::holds_alternative<Unlimited>(limit))
+    return !std::holds_alternative<std::uint64_t>(asked);
+  if (asked.index() != limit.index()) return true;
+  if (const auto* number = std::get_if<std::uint64_t>(&asked))
+    return *number > std::get<std::uint64_t>(limit);
+  if (const bool* flag = std::get_if<bool>(&asked)) return *flag;
+  if (const auto* word = std::get_if<std::string>(&asked))
+    return is_wider_word(key, *word, std::get<std::string>(limit));
+  return true;
+}
+
+bool same_item(const Item& a, const Item& b) {
+  return a.text == b.text && a.value == b.value && a.path == b.path && a.pattern == b.pattern &&
+         a.if_missing == b.if_missing;
+}
+
+bool path_covers(const Item& cover, const Item& item) {
+  if (!cover.pattern) return is_within(literal_part(item), cover.path);
+  if (item.pattern) return cover.path == item.path;
+  return lies_below(item.path, cover.path, [](std::string_view found, std::string_view wanted) {
+    return has_wildcard(wanted) ? globs(wanted, found) : found == wanted;
+  });
+}
+
+bool path_may_lie_in(const Item& item, const Item& tree) {
+  if (!item.pattern && !tree.pattern) return is_within(item.path, tree.path);
+  return lies_below(item.path, tree.path, [&](std::string_view found, std::string_view wanted) {
+    const bool item_wild = is_wildcard(item, found);
+    const bool tree_wild = is_wildcard(tree, wanted);
+    if (item_wild && tree_wild) return true;  // they may match the same path
+    if (item_wild) return matches_wildcard(found, wanted);
+    if (tree_wild) return item.pattern ? matches_wildcard(wanted, found) : globs(wanted, found);
+    return found == wanted;
+  });
+}
+
+bool host_covers(const Item& cover, const Item& item, Portless portless) {
+  return cover.destination && item.destination &&
+         covers(*cover.destination, *item.destination, portless);
+}
+
+bool is_sensitive_variable(std::string_view name) {
+  if (name == "PATH" || name == "HOME" || name == "SHELL" || name.starts_with("GIT_")) return true;
+  return !check_variable(name, "", {});
+}
+
+}  // namespace coop::policy

@@ -1,0 +1,124 @@
+#include "policy/people/config_checks.h"
+
+#include <algorithm>
+
+#include "policy/people/check_list.h"
+#include "policy/quoted.h"
+
+namespace coop::policy {
+
+std::vector<std::string_view> check_names() {
+  return {"sandbox_available",
+          "sandbox_backend",
+          "sandbox_image",
+          "sandbox_network",
+          "sandbox_memory",
+          "sandbox_pids",
+          "sandbox_cpus",
+          "sandbox_limits",
+          "sandbox_environment",
+          "sandbox_settings",
+          "sandbox_paths",
+          "sandbox_overrides",
+          "sandbox_multiple_owners",
+          "sandbox_no_owner",
+          "sandbox_user_namespaces",
+          "unknown_key",
+          "syntax",
+          "agent",
+          "user",
+          "trust",
+          "match",
+          "overlapping_match",
+          "duplicate_user",
+          "duplicate_cron",
+          "duplicate_agent",
+          "cron",
+          "cron_expression",
+          "project_policy"};
+}
+
+Findings check_config(const Config& config, const CheckFacts& facts) {
+  Findings findings;
+  check_available(config, facts, findings);
+  check_backend(config, facts, findings);
+  check_image(config, facts, findings);
+  check_network(config, facts, findings);
+  check_paths(config, facts, findings);
+  check_overrides(config, findings);
+  check_owners(config, findings);
+  check_user_namespaces(config, facts, findings);
+  return findings;
+}
+
+// --- Shared by the checks -----------------------------------------------------------------------
+
+std::vector<Section> sandbox_sections(const Config& config) {
+  std::vector<Section> sections{{.settings = &config.sandbox, .whose = "[sandbox]"}};
+  for (const Agent& agent : config.agents)
+    sections.push_back({.settings = &agent.sandbox,
+                        .agent = &agent,
+                        .whose = agent.id.empty() ? "[agent]" : "agent " + quoted(agent.id)});
+  return sections;
+}
+
+std::vector<Section> override_sections(const Config& config) {
+  std::vector<Section> sections;
+  for (const User& user : config.users)
+    if (!user.sandbox.empty())
+      sections.push_back(
+          {.settings = &user.sandbox, .whose = "user " + quoted(user.name), .is_override = true});
+  for (const CronJob& job : config.cron)
+    if (!job.sandbox.empty())
+      sections.push_back(
+          {.settings = &job.sandbox, .whose = "cron job " + quoted(job.name), .is_override = true});
+  return sections;
+}
+
+std::string_view word_of(const Settings& settings, Key key) {
+  const auto found = settings.find(key);
+  if (found == settings.end()) return {};
+  const std::string* word = std::get_if<std::string>(&found->second.value);
+  return word == nullptr ? std::string_view() : std::string_view(*word);
+}
+
+std::string_view effective_word(const Config& config, const Section& section, Key key) {
+  const std::string_view own = word_of(*section.settings, key);
+  return own.empty() ? word_of(config.sandbox, key) : own;
+}
+
+bool enabled_anywhere(const Config& config) {
+  return sandbox_enabled(config) || std::ranges::any_of(config.agents, [&](const Agent& agent) {
+           return sandbox_enabled(config, &agent);
+         });
+}
+
+bool enabled_for(const Config& config, const Section& section) {
+  return section.agent == nullptr ? enabled_anywhere(config)
+                                  : sandbox_enabled(config, section.agent);
+}
+
+bool uses_kernel(const Config& config, const Section& section) {
+  const std::string_view backend = effective_word(config, section, Key::backend);
+  return backend.empty() || backend == "auto" || backend == "kernel";
+}
+
+Finding finding_at(Severity severity, std::string_view check, const Origin& origin,
+                   std::string message, std::string fix) {
+  return {.severity = severity,
+          .check = std::string(check),
+          .file = origin.file,
+          .at = origin.at,
+          .message = std::move(message),
+          .fix = std::move(fix)};
+}
+
+Origin origin_of_mode(const Config& config) {
+  for (const Section& section : sandbox_sections(config)) {
+    const auto mode = section.settings->find(Key::mode);
+    if (mode != section.settings->end() && enabled_for(config, section)) return mode->second.origin;
+  }
+  return {.scope = Scope::config, .file = config.file};
+}
+
+}  // namespace coop::policy

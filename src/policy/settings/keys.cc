@@ -1,0 +1,113 @@
+#include <array>
+
+#include "base/path.h"
+#include "policy/settings/settings.h"
+
+namespace coop::policy {
+
+namespace {
+
+constexpr std::string_view kNeeds = "required best_effort";
+
+// In the order of Key: info() looks up by position.
+constexpr std::array kKeys{
+    KeyInfo{Key::mode, "mode", KeyType::word, "enabled disabled", false, "sandbox_settings",
+            "enabled", "whether tools run in a sandbox at all"},
+    KeyInfo{Key::view, "view", KeyType::word, "minimal host", false, "sandbox_settings", "minimal",
+            "what is seen: the workspace and the system, or the host's files without secrets"},
+    KeyInfo{Key::workspace, "workspace", KeyType::path, "", false, "sandbox_paths", "",
+            "the folder to work in"},
+    KeyInfo{Key::writable_paths, "writable_paths", KeyType::paths, "", false, "sandbox_paths", "[]",
+            "paths that may be written"},
+    KeyInfo{Key::readable_paths, "readable_paths", KeyType::paths, "", false, "sandbox_paths", "[]",
+            "paths that may be read"},
+    KeyInfo{Key::hidden_paths, "hidden_paths", KeyType::paths, "", false, "sandbox_paths", "[]",
+            "paths that are not to be seen"},
+    KeyInfo{Key::overlay_paths, "overlay_paths", KeyType::paths, "", false, "sandbox_paths", "[]",
+            "paths whose changes are thrown away"},
+    KeyInfo{Key::protected_paths, "protected_paths", KeyType::paths, "", false, "sandbox_paths",
+            "[]", "paths that stay read-only, also inside a writable tree"},
+    KeyInfo{Key::network, "network", KeyType::word, "none allowlist full veth host", false,
+            "sandbox_network", "none", "what of the network can be reached"},
+    KeyInfo{Key::network_allow, "network.allow", KeyType::hosts, "", false, "sandbox_network", "[]",
+            "hosts that may be reached: HOST[:PORT], *.example.com, 10.0.0.0/8"},
+    KeyInfo{Key::network_deny, "network.deny", KeyType::hosts, "", false, "sandbox_network", "[]",
+            "hosts that may not be reached, whatever allows them"},
+    KeyInfo{Key::network_udp, "network.udp", KeyType::hosts, "", false, "sandbox_network", "[]",
+            "where UDP may be sent to: ADDRESS:PORT, 10.0.0.0/8:5000, [fd00::/8]:5000"},
+    KeyInfo{Key::network_publish, "network.publish", KeyType::ports, "", false, "sandbox_network",
+            "[]",
+            "ports of the host that lead into the sandbox: PORT, HOST:SANDBOX, "
+            "127.0.0.1:8080:80"},
+    KeyInfo{Key::network_host_ports, "network.host_ports", KeyType::ports, "", false,
+            "sandbox_network", "[]", "ports of the host's localhost that can be reached inside"},
+    KeyInfo{Key::sockets, "sockets", KeyType::paths, "", false, "sandbox_paths", "[]",
+            "Unix sockets of the host that can be connected to inside"},
+    KeyInfo{Key::memory, "memory", KeyType::size, "", true, "sandbox_memory", "unlimited",
+            "memory of the whole sandbox"},
+    KeyInfo{Key::pids_limit, "pids_limit", KeyType::count, "", true, "sandbox_pids", "4096",
+            "processes and threads at a time"},
+    KeyInfo{Key::cpus, "cpus", KeyType::cpus, "", true, "sandbox_cpus", "unlimited",
+            "processors' worth of time"},
+    KeyInfo{Key::tmp_size, "tmp_size", KeyType::size, "", false, "sandbox_limits", "512m",
+            "size of /tmp and other private file systems"},
+    KeyInfo{Key::timeout, "timeout", KeyType::duration, "", true, "sandbox_limits", "unlimited",
+            "time after which everything is killed"},
+    KeyInfo{Key::output_limit, "output_limit", KeyType::size, "", false, "sandbox_limits", "1m",
+            "bytes kept of each output stream"},
+    KeyInfo{Key::debug, "debug", KeyType::boolean, "", false, "sandbox_settings", "true",
+            "whether processes inside may trace each other"},
+    KeyInfo{Key::containers, "containers", KeyType::boolean, "", false, "sandbox_settings", "false",
+            "whether containers can be started inside"},
+    KeyInfo{Key::vm, "vm", KeyType::boolean, "", false, "sandbox_settings", "false",
+            "whether virtual machines can be started inside"},
+    KeyInfo{Key::env_pass, "env.pass", KeyType::names, "", false, "sandbox_environment", "[]",
+            "variables passed on from the host"},
+    KeyInfo{Key::env_set, "env.set", KeyType::map, "", false, "sandbox_environment", "{}",
+            "variables set inside"},
+    KeyInfo{Key::env_unsafe, "env.unsafe", KeyType::names, "", false, "sandbox_environment", "[]",
+            "variables that inject code and are meant to"},
+    KeyInfo{Key::backend, "backend", KeyType::word,
+            "auto kernel bwrap docker podman gvisor apple sandbox-exec kubernetes", false,
+            "sandbox_backend", "auto", "what builds the sandbox"},
+    KeyInfo{Key::base_image, "base_image", KeyType::text, "", false, "sandbox_image", "",
+            "image of backends that start from one"},
+    KeyInfo{Key::auto_commit, "auto_commit", KeyType::boolean, "", false, "sandbox_settings",
+            "false", "whether installed packages are kept in the image"},
+    KeyInfo{Key::cache_volumes, "cache_volumes", KeyType::names, "", false, "sandbox_settings",
+            "[]", "caches of toolchains that are writable and kept"},
+    KeyInfo{Key::landlock, "landlock", KeyType::word, kNeeds, false, "sandbox_settings",
+            "best_effort", "Landlock, a second lock on files"},
+    KeyInfo{Key::proc, "proc", KeyType::word, kNeeds, false, "sandbox_settings", "required",
+            "a /proc of the sandbox's own"},
+    KeyInfo{Key::limits, "limits", KeyType::word, kNeeds, false, "sandbox_settings", "best_effort",
+            "limits on memory, processes and processors for the whole sandbox"},
+    KeyInfo{Key::unsafe_grants, "unsafe", KeyType::names, "host_network control_sockets kvm", false,
+            "sandbox_settings", "[]", "dangerous grants, confirmed by their names"},
+};
+
+constexpr bool in_order() {
+  for (std::size_t index = 0; index < kKeys.size(); ++index)
+    if (static_cast<std::size_t>(kKeys[index].key) != index) return false;
+  return kKeys.size() == static_cast<std::size_t>(Key::unsafe_grants) + 1;
+}
+static_assert(in_order());
+
+}  // namespace
+
+std::span<const KeyInfo> keys() { return kKeys; }
+
+const KeyInfo& info(Key key) { return kKeys.at(static_cast<std::size_t>(key)); }
+
+bool is_list(Key key) {
+  switch (info(key).type) {
+    case KeyType::paths:
+    case KeyType::names:
+    case KeyType::hosts:
+    case KeyType::ports:
+    case KeyType::map: return true;
+    default: return false;
+  }
+}
+
+}  // namespace coop::policy

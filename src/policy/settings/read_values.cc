@@ -1,0 +1,277 @@
+#include "policy/settings/read_values.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/nearest.h"
+#include "base/path.h"
+#include "base/quantity.h"
+#include "policy/quoted.h"
+#include "policy/settings/expand.h"
+#include "policy/settings/read_items.h"
+
+namespace coop::policy {
+
+namespace {
+
+constexpr std::size_t kMostItems = 1000;
+constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMostProcesses = 4194304;     // the kernel's maximum
+constexpr std::uint64_t kMostMilliCpus = 1000000000;  // a million processors
+
+// An error: the message becomes its subject, the fix its hint.
+std::unexpected<Error> bad_value(std::string_view message, std::string_view fix = {}) {
+  return invalid("value", message, fix);
+}
+
+// Errors of base/quantity.h quote the whole text; shorten it.
+std::unexpected<Error> bad_quantity(std::string_view text, const Error& error) {
+  constexpr std::size_t kLongest = 64;
+  if (text.size() > kLongest) return bad_value(quoted(text) + " is too long", error.hint);
+  return bad_value(printable(error.subject), error.hint);
+}
+
+// A value, an error in it, or (monostate) a value of the wrong type.
+using Read = Result<Scalar>;
+constexpr std::monostate kWrongType{};
+
+Read read_word(const KeyInfo& key, const Node& node) {
+  const std::string* text = node.text();
+  if (text == nullptr) return kWrongType;
+  const std::vector<std::string_view> words = split_words(key.words);
+  if (std::ranges::find(words, *text) != words.end()) return *text;
+  return bad_value(quoted(*text) + " is unknown", suggestion(*text, words));
+}
+
+Read read_size(const KeyInfo& key, const Node& node) {
+  std::uint64_t bytes = 0;
+  if (const std::int64_t* number = node.integer()) {
+    if (*number < 0) return bad_value("a size cannot be negative");
+    bytes = static_cast<std::uint64_t>(*number);
+  } else if (const std::string* text = node.text()) {
+    const Result<std::uint64_t> parsed = parse_size(*text);
+    if (!parsed) return bad_quantity(*text, parsed.error());
+    bytes = *parsed;
+  } else {
+    return kWrongType;
+  }
+  if (bytes > kLargestSize) return bad_value("larger than any machine");
+  // For the kernel, a tmpfs of size 0 has no limit.
+  if (bytes == 0 && key.key != Key::output_limit) return bad_value("must be more than zero");
+  return bytes;
+}
+
+Read read_count(const Node& node) {
+  const std::int64_t* number = node.integer();
+  if (number == nullptr) return kWrongType;
+  if (*number <= 0) return bad_value("must be more than zero");
+  const auto count = static_cast<std::uint64_t>(*number);
+  if (count > kMostProcesses)
+    return bad_value("more than any kernel allows", "write at most 4194304, or \"unlimited\"");
+  return count;
+}
+
+Read read_cpus(const Node& node) {
+  std::uint64_t milli = 0;
+  if (const std::int64_t* whole = node.integer()) {
+    if (*whole <= 0) return bad_value("must be more than zero");
+    milli = static_cast<std::uint64_t>(std::min<std::int64_t>(*whole, kMostMilliCpus)) * 1000;
+  } else if (const double* number = node.number()) {
+    if (!(*number > 0)) return bad_value("must be more than zero");
+    const double scaled = std::min(*number, 1e9) * 1000;
+    milli = static_cast<std::uint64_t>(std::llround(scaled));
+    if (std::abs(scaled - std::round(scaled)) > 1e-6)
+      return bad_value("has more than three decimals");
+  } else if (const std::string* text = node.text()) {
+    const Result<std::uint64_t> parsed = parse_milli(*text);
+    if (!parsed) return bad_quantity(*text, parsed.error());
+    milli = *parsed;
+  } else {
+    return kWrongType;
+  }
+  if (milli > kMostMilliCpus) return bad_value("more processors than any machine has");
+  if (milli == 0) return bad_value("must be more than zero");
+  return milli;
+}
+
+Read read_duration(const Node& node) {
+  std::string text;
+  if (const std::int64_t* seconds = node.integer()) {
+    if (*seconds <= 0) return bad_value("must be more than zero");
+    text = std::to_string(*seconds);
+  } else if (const std::string* written = node.text()) {
+    text = *written;
+  } else {
+    return kWrongType;
+  }
+  const Result<std::chrono::milliseconds> parsed = parse_duration(text);
+  if (!parsed) return bad_quantity(text, parsed.error());
+  return static_cast<std::uint64_t>(parsed->count());
+}
+
+Read read_image(const Node& node) {
+  const std::string* text = node.text();
+  if (text == nullptr) return kWrongType;
+  constexpr std::string_view kHint =
+      "write it like \"ubuntu:24.04\" or \"registry.example/name/image:tag\"";
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-/:@+").find(c) != std::string_view::npos;
+  };
+  if (text->empty()) return bad_value("the name of an image is empty", kHint);
+  // It becomes an argument of another program, where a dash starts an option.
+  if (text->starts_with('-')) return bad_value(quoted(*text) + " starts with a dash", kHint);
+  if (text->size() > 512 || !std::ranges::all_of(*text, allowed))
+    return bad_value(quoted(*text) + " is not the name of an image", kHint);
+  return *text;
+}
+
+Read read_path(const Node& node, const Surroundings& surroundings) {
+  const std::string* text = node.text();
+  if (text == nullptr) return kWrongType;
+  Path path = TRY(expand_plain_path(*text, surroundings));
+  if (!is_utf8(path)) return bad_value(quoted(*text) + " is not UTF-8 with its variables put in");
+  return path;
+}
+
+std::string_view example_value(const KeyInfo& key) {
+  switch (key.type) {
+    case KeyType::word: return split_words(key.words).front();
+    case KeyType::text: return "ubuntu:24.04";
+    case KeyType::path: return "~/work";
+    case KeyType::size: return "2g";
+    case KeyType::count: return "512";
+    case KeyType::cpus: return "1.5";
+    case KeyType::duration: return "10m";
+    case KeyType::boolean: return "true";
+    default: return {};
+  }
+}
+
+Read read_scalar(const KeyInfo& key, const Node& node, const Surroundings& surroundings) {
+  if (key.unlimited && node.text() != nullptr && *node.text() == "unlimited") return Unlimited{};
+  switch (key.type) {
+    case KeyType::word: return read_word(key, node);
+    case KeyType::size: return read_size(key, node);
+    case KeyType::count: return read_count(node);
+    case KeyType::cpus: return read_cpus(node);
+    case KeyType::duration: return read_duration(node);
+    case KeyType::text: return read_image(node);
+    case KeyType::path: return read_path(node, surroundings);
+    case KeyType::boolean:
+      return node.boolean() == nullptr ? Scalar(kWrongType) : Scalar(*node.boolean());
+    default: return kWrongType;
+  }
+}
+
+}  // namespace
+
+void Reporter::error(std::string_view check, const Position& at, std::string message,
+                     std::string fix) {
+  const bool override = source_.shape == Shape::override;
+  findings_.push_back(Finding{.severity = Severity::error,
+                              .check = override ? "sandbox_overrides" : std::string(check),
+                              .file = source_.file,
+                              .at = at,
+                              .message = std::move(message),
+                              .fix = std::move(fix)});
+}
+
+std::string example_of(const KeyInfo& key, std::string_view name) {
+  if (key.type == KeyType::map)
+    return "for example: " + std::string(name) + " = { NAME = \"value\" }";
+  if (is_list(key.key)) return std::string(kListFix);
+  const bool bare =
+      key.type == KeyType::boolean || key.type == KeyType::count || key.type == KeyType::cpus;
+  const std::string value(example_value(key));
+  return "for example: " + std::string(name) + " = " + (bare ? value : "\"" + value + "\"");
+}
+
+std::string expected_of(const KeyInfo& key) {
+  switch (key.type) {
+    case KeyType::word: return "one of " + join_words(split_words(key.words));
+    case KeyType::text: return "an image like \"ubuntu:24.04\"";
+    case KeyType::path: return "a path";
+    case KeyType::size: return "a size like \"2g\"";
+    case KeyType::count: return "a whole number or \"unlimited\"";
+    case KeyType::cpus: return "a number of processors like 2 or 1.5";
+    case KeyType::duration: return "a duration like \"10m\"";
+    case KeyType::boolean: return "true or false";
+    case KeyType::paths: return "a list of paths";
+    case KeyType::names: return "a list of names";
+    case KeyType::hosts: return "a list of hosts";
+    case KeyType::ports: return "a list of ports";
+    case KeyType::map: return "a table like { NAME = \"value\" }";
+  }
+  return "something else";
+}
+
+void report_type(const KeyInfo& key, std::string_view name, std::string_view expected,
+                 const Node& found, std::string fix, Reporter& reporter) {
+  reporter.error(key.check, found.at,
+                 std::string(name) + ": expected " + std::string(expected) + ", found " +
+                     std::string(type_name(found)),
+                 std::move(fix));
+}
+
+const List* read_list(const KeyInfo& key, std::string_view name, const Entry& entry,
+                      std::string_view expected, Reporter& reporter) {
+  const List* list = entry.value.list();
+  if (list == nullptr) {
+    report_type(key, name, expected, entry.value, std::string(kListFix), reporter);
+    return nullptr;
+  }
+  if (list->size() <= kMostItems) return list;
+  reporter.error(
+      key.check, entry.value.at,
+      std::string(name) + ": " + std::to_string(list->size()) + " items, at most 1000 are possible",
+      "name the folder, domain or network they have in common");
+  return nullptr;
+}
+
+std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, const Entry& entry,
+                                  Reporter& reporter) {
+  if (is_list(key.key)) return read_items(key, name, entry, reporter);
+  const Node& node = entry.value;
+  Read read = read_scalar(key, node, reporter.source().surroundings);
+  if (!read) {
+    const std::string& hint = read.error().hint;
+    reporter.error(key.check, node.at, std::string(name) + ": " + read.error().subject,
+                   hint.empty() ? example_of(key, name) : hint);
+    return std::nullopt;
+  }
+  if (std::holds_alternative<std::monostate>(*read)) {
+    report_type(key, name, expected_of(key), node, example_of(key, name), reporter);
+    return std::nullopt;
+  }
+  return Setting{.value = *std::move(read), .origin = reporter.origin(node.at)};
+}
+
+std::vector<std::string_view> split_words(std::string_view words) {
+  std::vector<std::string_view> result;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (end > 0) result.push_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return result;
+}
+
+std::string join_words(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  }
+  return text;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
+  // For a short word three edits match anything: "view" is not close to "pids".
+  const std::string_view near =
+      nearest(word, known, std::clamp<std::size_t>(word.size() / 3, 1, 3));
+  if (!near.empty()) return "did you mean \"" + std::string(near) + "\"?";
+  return "one of: " + join_words(known);
+}
+
+}  // namespace coop::policy

@@ -1,0 +1,241 @@
+// The JSON Schema of policy files and coop.toml, generated from the key table.
+#include <nlohmann/json.hpp>
+
+#include "policy/builtin.h"
+#include "policy/settings/read_values.h"
+#include "policy/settings/settings.h"
+
+namespace coop::policy {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMaximumItems = 1000;
+constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 62;
+constexpr int kMostSeconds = 366 * 24 * 3600;
+constexpr std::string_view kSize = R"([0-9]+(\.[0-9]{1,3})?[kKmMgGtT]?([iI]?[bB])?)";
+constexpr std::string_view kDuration =
+    R"(([0-9]+(\.[0-9]{1,3})?(ms|s|m|h))+|[0-9]+(\.[0-9]{1,3})?)";
+constexpr std::string_view kVariable = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+enum class Spellings : std::uint8_t { new_ones, old_too };
+
+Json pattern_of(const KeyInfo& key, std::string_view expression) {
+  const std::string word = key.unlimited ? "unlimited|" : "";
+  return {{"type", "string"}, {"pattern", "^(" + word + std::string(expression) + ")$"}};
+}
+
+Json either(Json first, Json second) {
+  return {{"anyOf", Json::array({std::move(first), std::move(second)})}};
+}
+
+Json unlimited_or(Json other) { return either(std::move(other), {{"const", "unlimited"}}); }
+
+Json list_of(Json items) {
+  return {{"type", "array"}, {"maxItems", kMaximumItems}, {"items", std::move(items)}};
+}
+
+Json one_of(const std::vector<std::string_view>& words) {
+  Json values = Json::array();
+  for (const std::string_view word : words) values.push_back(word);
+  return {{"enum", std::move(values)}};
+}
+
+Json integer(std::int64_t least, std::int64_t most) {
+  return {{"type", "integer"}, {"minimum", least}, {"maximum", most}};
+}
+
+Json cache_choice() {
+  std::vector<std::string_view> names;
+  for (const CacheEntry& cache : caches())
+    if (names.empty() || names.back() != cache.name) names.push_back(cache.name);
+  return one_of(names);
+}
+
+Json names_of(const KeyInfo& key) {
+  if (key.key == Key::cache_volumes) return list_of(cache_choice());
+  if (!key.words.empty()) return list_of(one_of(split_words(key.words)));
+  return list_of({{"type", "string"}, {"pattern", kVariable}});
+}
+
+Json type_of(const KeyInfo& key) {
+  const Json text{{"type", "string"}, {"minLength", 1}};
+  switch (key.type) {
+    case KeyType::word: return one_of(split_words(key.words));
+    case KeyType::text:
+      return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._/:@+][A-Za-z0-9._/:@+-]*$"}};
+    case KeyType::path: return text;
+    case KeyType::size:
+      return either(pattern_of(key, kSize),
+                    integer(key.key == Key::output_limit ? 0 : 1, kMaximumBytes));
+    case KeyType::count: return unlimited_or(integer(1, 4194304));
+    case KeyType::cpus:
+      return either(pattern_of(key, R"([0-9]+(\.[0-9]{1,3})?)"),
+                    {{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1000000}});
+    case KeyType::duration: return either(pattern_of(key, kDuration), integer(1, kMostSeconds));
+    case KeyType::boolean: return {{"type", "boolean"}};
+    case KeyType::paths:
+    case KeyType::hosts: return list_of(text);
+    case KeyType::ports: return list_of(either(text, integer(1, 65535)));
+    case KeyType::names: return names_of(key);
+    case KeyType::map:
+      return {{"type", "object"},
+              {"maxProperties", kMaximumItems},
+              {"propertyNames", {{"pattern", kVariable}}},
+              {"additionalProperties", {{"type", "string"}}}};
+  }
+  return {};
+}
+
+Json described(const Json& schema, std::string_view text) {
+  Json result{{"description", text}};
+  result.update(schema);
+  return result;
+}
+
+Json property(Key key) {
+  const KeyInfo& row = info(key);
+  return described(type_of(row), row.help);
+}
+
+Json closed_object(Json properties) {
+  return {
+      {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+}
+
+Json network(Spellings spellings) {
+  const KeyInfo& row = info(Key::network);
+  std::vector<std::string_view> words = split_words(row.words);
+  if (spellings == Spellings::old_too) words.emplace_back("bridge");
+  const Json table = closed_object({{"mode", one_of(words)},
+                                    {"allow", property(Key::network_allow)},
+                                    {"deny", property(Key::network_deny)},
+                                    {"udp", property(Key::network_udp)},
+                                    {"publish", property(Key::network_publish)},
+                                    {"host_ports", property(Key::network_host_ports)}});
+  return described(either(one_of(words), table), row.help);
+}
+
+bool is_need(Key key) { return key == Key::landlock || key == Key::proc || key == Key::limits; }
+
+void add_groups(Json& properties) {
+  properties["env"] = described(closed_object({{"pass", property(Key::env_pass)},
+                                               {"set", property(Key::env_set)},
+                                               {"unsafe", property(Key::env_unsafe)}}),
+                                "the variables inside");
+  std::vector<std::string_view> mechanisms;
+  for (const KeyInfo& key : keys())
+    if (is_need(key.key)) mechanisms.push_back(key.name);
+  properties["require"] =
+      described(list_of(one_of(mechanisms)), "mechanisms without which nothing starts");
+  properties["best_effort"] =
+      described(list_of(one_of(mechanisms)), "mechanisms to go on without, and say so");
+}
+
+Json sandbox(Spellings spellings) {
+  Json properties = Json::object();
+  for (const KeyInfo& key : keys()) {
+    if (key.name.find('.') != std::string_view::npos || is_need(key.key)) continue;
+    if (key.key == Key::workspace && spellings == Spellings::new_ones) continue;
+    properties[std::string(key.name)] =
+        key.key == Key::network ? network(spellings) : property(key.key);
+  }
+  add_groups(properties);
+  if (spellings == Spellings::old_too) {
+    properties["enabled"] = described({{"type", "boolean"}}, "mode, as older files say it");
+    properties["allow_network"] =
+        described({{"type", "boolean"}}, "network \"full\" or \"none\", as older files say it");
+    properties["pids"] = property(Key::pids_limit);
+    properties["image"] = property(Key::base_image);
+  }
+  return closed_object(std::move(properties));
+}
+
+// An empty text overrides nothing.
+Json overridable(Json schema) {
+  const Json description = schema["description"];
+  schema.erase("description");
+  return {{"description", description},
+          {"anyOf", Json::array({std::move(schema), {{"const", ""}}})}};
+}
+
+Json overrides() {
+  const Json image = overridable(property(Key::base_image));
+  const Json pids = overridable(property(Key::pids_limit));
+  const Json flag = described({{"type", "boolean"}}, "network \"full\" or \"none\"");
+  return closed_object({{"image", image},
+                        {"base_image", image},
+                        {"network", overridable(network(Spellings::old_too))},
+                        {"allow_network", overridable(flag)},
+                        {"memory", overridable(property(Key::memory))},
+                        {"cpus", overridable(property(Key::cpus))},
+                        {"pids", pids},
+                        {"pids_limit", pids}});
+}
+
+Json reference(std::string_view name) { return {{"$ref", "#/$defs/" + std::string(name)}}; }
+
+Json list_of_tables(std::string_view name) {
+  return {{"type", "array"}, {"items", reference(name)}};
+}
+
+// A gateway may keep additional keys in the tables of coop.toml.
+Json open_object(Json properties, Json required = Json::array()) {
+  Json object{{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) object["required"] = std::move(required);
+  return object;
+}
+
+Json definitions() {
+  const Json text{{"type", "string"}, {"minLength", 1}};
+  const Json match = {{"type", "array"}, {"items", text}};
+  const Json agent{
+      {"id", text}, {"name", text}, {"workspace", text}, {"sandbox", reference("config_sandbox")}};
+  Json defs;
+  defs["sandbox"] = sandbox(Spellings::new_ones);
+  defs["config"] = described(open_object({{"agent", reference("agent")},
+                                          {"agents", reference("agents")},
+                                          {"sandbox", reference("config_sandbox")},
+                                          {"users", reference("users")},
+                                          {"cron", reference("cron")}}),
+                             "coop.toml");
+  defs["config_sandbox"] = sandbox(Spellings::old_too);
+  defs["agent"] = open_object(agent);
+  defs["agents"] = {
+      {"type", "array"},
+      {"items", {{"allOf", Json::array({reference("agent"), {{"required", {"id"}}}})}}}};
+  defs["user"] = open_object({{"name", text},
+                              {"trust", one_of({"owner", "full", "inner", "familiar", "public"})},
+                              {"match", match},
+                              {"sandbox", reference("overrides")}},
+                             {"name", "trust"});
+  defs["users"] = list_of_tables("user");
+  defs["cron_job"] = open_object({{"name", text},
+                                  {"cron", text},
+                                  {"user", text},
+                                  {"message", text},
+                                  {"command", text},
+                                  {"sandbox", reference("overrides")}},
+                                 {"name", "cron"});
+  defs["cron"] = list_of_tables("cron_job");
+  defs["overrides"] = overrides();
+  return defs;
+}
+
+}  // namespace
+
+std::string policy_schema() {
+  Json schema;
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "coop policy";
+  schema["description"] =
+      "a policy file of coop; #/$defs/config is coop.toml, with the same [sandbox] table";
+  schema["type"] = "object";
+  schema["additionalProperties"] = false;
+  schema["properties"] = {{"sandbox", reference("sandbox")}};
+  schema["$defs"] = definitions();
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace coop::policy

@@ -1,0 +1,160 @@
+// The contents of a [sandbox] table: each value, and where it was written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "coop/policy.h"
+#include "policy/settings/document.h"
+#include "policy/settings/findings.h"
+
+namespace coop::policy {
+
+// In the order of `coop policy show`.
+enum class Key : std::uint8_t {
+  mode,            // text: enabled | disabled
+  view,            // text: minimal | host
+  workspace,       // text: a path (coop.toml only)
+  writable_paths,  // items with paths, as are the next four
+  readable_paths,
+  hidden_paths,
+  overlay_paths,
+  protected_paths,
+  network,        // text: none | allowlist | full | veth | host
+  network_allow,  // items: HOST[:PORT], *.example.com, CIDR
+  network_deny,
+  network_udp,         // items: ADDRESS:PORT, CIDR:PORT
+  network_publish,     // items: ADDRESS:HOST:SANDBOX
+  network_host_ports,  // items: PORT
+  sockets,             // items with paths
+  memory,              // bytes or Unlimited
+  pids_limit,          // count or Unlimited
+  cpus,                // thousandths or Unlimited
+  tmp_size,            // bytes
+  timeout,             // milliseconds or Unlimited
+  output_limit,        // bytes
+  debug,               // boolean
+  containers,          // boolean
+  vm,                  // boolean
+  env_pass,            // items: names
+  env_set,             // items: text is the name, value the value
+  env_unsafe,          // items: names of variables that inject code
+  backend,             // text: auto kernel bwrap docker podman gvisor apple sandbox-exec kubernetes
+  base_image,          // text: an image reference
+  auto_commit,         // boolean
+  cache_volumes,       // items: names of policies/caches.txt
+  landlock,            // text: required | best_effort, as are the next two
+  proc,
+  limits,
+  unsafe_grants,  // items: host_network, control_sockets, kvm
+};
+
+struct Unlimited {
+  bool operator==(const Unlimited&) const = default;
+};
+using Scalar = std::variant<std::monostate, bool, std::uint64_t, Unlimited, std::string>;
+
+// One element of a list.
+struct Item {
+  std::string text{};    // as written, without a trailing "?"
+  std::string value{};   // env_set: the value
+  Path path{};           // path lists: absolute, "~" and "$VAR" put in; may hold wildcards
+  bool pattern = false;  // `path` has wildcards
+  std::optional<Destination> destination{};  // lists of hosts; `text` is its spelling
+  std::optional<Missing> if_missing{};  // skip when written with "?"; else each kind's own default
+  Origin origin{};
+  bool operator==(const Item&) const = default;
+};
+
+struct Setting {
+  Scalar value{};             // of a scalar key
+  std::vector<Item> items{};  // of a list key
+  Origin origin{};            // of the value; of a list, of the key (the list may be empty)
+  bool operator==(const Setting&) const = default;
+};
+
+using Settings = std::map<Key, Setting>;
+// Nothing, and no items, for a key that is not set.
+const Setting* find(const Settings& settings, Key key);
+const std::vector<Item>& items_of(const Settings& settings, Key key);
+
+// --- The table of keys: one row each, read by the loader, the schema, `show` and the completions ---
+
+enum class KeyType : std::uint8_t {
+  word,  // one of `words`
+  text,
+  path,
+  size,  // "2g" or bytes; with `unlimited` also that word
+  count,
+  cpus,
+  duration,
+  boolean,
+  paths,
+  names,
+  hosts,
+  ports,  // numbers or strings
+  map,
+};
+
+struct KeyInfo {
+  Key key;
+  std::string_view name;  // as in `coop policy show`: "memory", "network.allow", "env.pass"
+  KeyType type;
+  std::string_view words;    // of KeyType::word and names: space-separated; "" is anything
+  bool unlimited;            // may be "unlimited"
+  std::string_view check;    // whose finding a bad value is: "sandbox_memory"
+  std::string_view initial;  // what holds when it is not set, as text: "none", "4096"
+  std::string_view help;
+};
+
+std::span<const KeyInfo> keys();
+const KeyInfo& info(Key key);
+bool is_list(Key key);
+
+// --- Reading ---------------------------------------------------------------------------------
+
+// How `~`, `$VAR` and relative paths are expanded in a file.
+struct Surroundings {
+  Path home{};
+  std::map<std::string, std::string> environment{};
+  Path base{};  // relative paths start here; empty: they are refused
+};
+
+enum class Shape : std::uint8_t {
+  policy_file,  // the whole schema but `workspace`, `enabled` and `allow_network`
+  config,       // coop.toml's [sandbox]: the whole schema and the seeds' spellings
+  override,  // sandbox = {…} of a user or cron job: image, network, allow_network, memory, cpus, pids
+};
+
+struct Source {
+  std::string file{};
+  Scope scope = Scope::user;
+  Shape shape = Shape::policy_file;
+  Surroundings surroundings{};
+};
+
+// Reads one [sandbox] table. Invalid values become findings and are left out. Unknown keys are
+// errors that name the nearest known one. In coop.toml `enabled = true|false` is mode,
+// `allow_network = true` is network "full" (false: "none"), `network = "bridge"` is "full", `pids`
+// is pids_limit and `image` is base_image; contradictory spellings are an error.
+Settings read_settings(const Table& table, const Source& source, Findings& findings);
+
+// A whole policy file: a document with [sandbox] and nothing else.
+Settings read_policy(std::string_view text, const Source& source, Findings& findings);
+
+// The value as TOML writes it: `"2g"`, `512`, `true`, `["a", "b"]`; env_set as `{ A = "1" }`.
+std::string value_text(Key key, const Setting& setting);
+
+// A whole policy file that reads back as the same settings.
+std::string to_toml(const Settings& settings);
+
+// The JSON Schema of policy files and of coop.toml.
+std::string policy_schema();
+
+}  // namespace coop::policy

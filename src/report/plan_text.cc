@@ -1,0 +1,83 @@
+#include <cstdio>
+
+#include "base/path.h"
+#include "plan/landlock/rights.h"
+#include "plan/seccomp/profile.h"
+#include "plan/show/steps.h"
+#include "policy/policy.h"
+#include "report/plan.h"
+#include "report/words/origin.h"
+
+namespace coop::report {
+
+namespace {
+
+void add_reasons(std::string& text, const Step& step) {
+  text += "        " + to_text(step.origin) + ": " + step.why + "\n";
+  if (const auto* restrict = std::get_if<RestrictLandlock>(&step.action))
+    for (const LandlockRule& rule : restrict->rules)
+      text += "          " + printable(rule.path) + ": " + landlock::names_of(rule.rights) + "\n";
+  const auto* install = std::get_if<InstallSeccomp>(&step.action);
+  const seccomp::Profile* profile = install == nullptr ? nullptr : seccomp::find(install->profile);
+  if (profile == nullptr) return;
+  for (const seccomp::SyscallReason& reason : profile->reasons)
+    text += "          " + std::string(reason.verdict) + " " + std::string(reason.name) + ": " +
+            std::string(reason.reason) + "\n";
+}
+
+// The destinations, rule by rule.
+std::string network_text(const NetworkPlan& network) {
+  std::string text;
+  const auto add = [&](const std::string& line, const Origin& origin) {
+    text += "  " + line + " (" + to_text(origin) + ")\n";
+  };
+  const auto add_all = [&](const std::string& verb, const std::vector<DestinationRule>& rules) {
+    for (const DestinationRule& rule : rules)
+      add(verb + coop::to_text(rule.destination), rule.origin);
+  };
+  add_all("deny ", network.deny);
+  add_all("allow ", network.allow);
+  add_all("allow UDP to ", network.allow_udp);
+  for (const PublishedPort& port : network.publish)
+    add("publish port " + std::to_string(port.sandbox) + " at " + port.address + " port " +
+            std::to_string(port.host) + " of the host",
+        port.origin);
+  if (network.mode == NetworkMode::allowlist && network.allow.empty() && network.allow_udp.empty())
+    text += "  nothing is allowed\n";
+  return text.empty() ? text : "network " + std::string(coop::to_text(network.mode)) + ":\n" + text;
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan, Detail detail) {
+  std::string text = "sandbox " + plan.session + ", view " + std::string(coop::to_text(plan.view)) +
+                     ", workspace at " + printable(plan.workspace) + "\n";
+  text += "namespaces:";
+  for (const std::string& name : plan.namespaces) text += " " + name;
+  text += "\nsteps:\n";
+  int number = 0;
+  for (const Step& step : plan.steps) {
+    char prefix[16];
+    std::snprintf(prefix, sizeof prefix, "  %3d  ", ++number);
+    text += prefix + plan::sentence(step.action) + "\n";
+    if (detail == Detail::reasons) add_reasons(text, step);
+  }
+  if (!plan.group.limits.empty()) {
+    text += "control group " + plan.group.name + ":\n";
+    for (const GroupLimit& limit : plan.group.limits)
+      text += "  " + limit.file + " = " + limit.value + " in " + limit.parent + "\n";
+  }
+  if (!plan.guards.names.empty() && !plan.guards.roots.empty()) {
+    text += "watched for new files, quarantined at the end:\n ";
+    for (const std::string& name : plan.guards.names) text += " " + name;
+    text += "\n";
+  }
+  text += network_text(plan.network);
+  text += "environment:\n";
+  for (const auto& [name, value] : plan.environment)
+    text += "  " + printable(name) + "=" + printable(value) + "\n";
+  for (const std::string& note : plan.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+}  // namespace coop::report

@@ -1,0 +1,164 @@
+#include "report/settings.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/path.h"
+#include "base/redact.h"
+#include "policy/merge/compare.h"
+#include "report/words/origin.h"
+
+namespace coop::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using policy::Item;
+using policy::Key;
+using policy::KeyInfo;
+using policy::Setting;
+
+constexpr std::size_t kCommentColumn = 36;
+
+std::string line(std::string text, const Origin& origin, Origins origins) {
+  if (origins == Origins::left_out) return text + "\n";
+  text.resize(std::max(text.size() + 1, kCommentColumn), ' ');
+  return text + "# " + to_text(origin) + "\n";
+}
+
+// Formats one element as a list of one, so that it is quoted like the others.
+std::string item_text(Key key, const Item& item) {
+  const std::string whole = policy::value_text(key, Setting{.items = {item}});
+  return whole.substr(1, whole.size() - 2);  // without the brackets
+}
+
+// Names of variables are shown, values that are secrets are not.
+Setting without_secrets(Key key, Setting setting) {
+  if (key == Key::env_set)
+    for (Item& item : setting.items)
+      if (names_a_secret(item.text)) item.value = "…";
+  return setting;
+}
+
+std::string list_text(const KeyInfo& info, const Setting& written, Origins origins) {
+  const Setting setting = without_secrets(info.key, written);
+  const std::string name(info.name);
+  if (origins == Origins::left_out || setting.items.empty() || info.key == Key::env_set)
+    return line(name + " = " + value_text(info.key, setting), setting.origin, origins);
+  std::string text = name + " = [\n";
+  for (const Item& item : setting.items)
+    text += line("  " + item_text(info.key, item) + ",", item.origin, origins);
+  return text + "]\n";
+}
+
+// As TOML: words and sizes are quoted, numbers, booleans and lists are not.
+std::string initial_text(const KeyInfo& info) {
+  const std::string text(info.initial);
+  if (is_list(info.key)) return info.key == Key::env_set ? "{}" : "[]";
+  const bool bare = info.type == policy::KeyType::boolean ||
+                    (info.type == policy::KeyType::count && text != "unlimited");
+  return bare ? text : "\"" + text + "\"";
+}
+
+Json scalar_json(const policy::Scalar& value) {
+  if (const bool* boolean = std::get_if<bool>(&value)) return *boolean;
+  if (const std::uint64_t* number = std::get_if<std::uint64_t>(&value)) return *number;
+  if (std::holds_alternative<policy::Unlimited>(value)) return "unlimited";
+  if (const std::string* text = std::get_if<std::string>(&value)) return *text;
+  return nullptr;
+}
+
+Json items_json(const Setting& setting) {
+  Json items = Json::array();
+  for (const Item& item : setting.items) {
+    Json entry{{"text", item.text}};
+    if (!item.path.empty()) entry["path"] = item.path;
+    if (!item.value.empty()) entry["value"] = item.value;
+    entry["origin"] = origin_json(item.origin);
+    items.push_back(std::move(entry));
+  }
+  return items;
+}
+
+}  // namespace
+
+std::string settings_text(const policy::Settings& settings, Origins origins, Defaults defaults) {
+  std::string text = "[sandbox]\n";
+  for (const KeyInfo& info : policy::keys()) {
+    const auto found = settings.find(info.key);
+    if (found == settings.end()) {
+      if (defaults == Defaults::left_out || info.key == Key::workspace) continue;
+      text += line(std::string(info.name) + " = " + initial_text(info), Origin::of_coop(), origins);
+    } else if (is_list(info.key)) {
+      text += list_text(info, found->second, origins);
+    } else {
+      text += line(std::string(info.name) + " = " + value_text(info.key, found->second),
+                   found->second.origin, origins);
+    }
+  }
+  return text;
+}
+
+Json origin_json(const Origin& origin) {
+  Json json{{"scope", to_text(origin.scope)}};
+  if (!origin.flag.empty()) json["file"] = origin.flag;
+  else if (!origin.file.empty()) json["file"] = origin.file;
+  if (origin.at.line > 0) json["line"] = origin.at.line;
+  if (origin.at.column > 0) json["column"] = origin.at.column;
+  return json;
+}
+
+Json settings_json(const policy::Settings& settings, Defaults defaults) {
+  Json json = Json::object();
+  for (const KeyInfo& info : policy::keys()) {
+    const auto found = settings.find(info.key);
+    const std::string name(info.name);
+    if (found == settings.end()) {
+      if (defaults == Defaults::left_out || info.key == Key::workspace) continue;
+      Json entry = Json::object();
+      if (is_list(info.key)) entry["items"] = Json::array();
+      else entry["value"] = scalar_json(policy::built_in(info.key));
+      entry["text"] = initial_text(info);
+      entry["origin"] = origin_json(Origin::of_coop());
+      json[name] = std::move(entry);
+      continue;
+    }
+    Json entry = Json::object();
+    const Setting setting = without_secrets(info.key, found->second);
+    if (is_list(info.key)) entry["items"] = items_json(setting);
+    else entry["value"] = scalar_json(setting.value);
+    entry["text"] = value_text(info.key, setting);
+    entry["origin"] = origin_json(found->second.origin);
+    json[name] = std::move(entry);
+  }
+  return json;
+}
+
+Json refusals_json(const std::vector<policy::Refusal>& refusals) {
+  Json list = Json::array();
+  for (const policy::Refusal& refusal : refusals)
+    list.push_back(
+        {{"key", policy::info(refusal.key).name},
+         {"asked", refusal.asked},
+         {"limit", refusal.limit},
+         {"why", refusal.why == policy::Refusal::Why::not_approved ? "not_approved"
+                                                                   : "beyond_organisation"},
+         {"origin", origin_json(refusal.origin)},
+         {"limit_origin", origin_json(refusal.limit_origin)},
+         {"text", to_text(refusal)}});
+  return list;
+}
+
+Json findings_json(const policy::Findings& findings) {
+  Json list = Json::array();
+  for (const policy::Finding& finding : findings)
+    list.push_back({{"check", finding.check},
+                    {"severity", to_text(finding.severity)},
+                    {"file", finding.file},
+                    {"line", finding.at.line},
+                    {"column", finding.at.column},
+                    {"message", finding.message},
+                    {"fix", finding.fix}});
+  return list;
+}
+
+}  // namespace coop::report

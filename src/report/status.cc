@@ -1,0 +1,182 @@
+#include "report/status.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "base/path.h"
+#include "host/probe.h"
+#include "host/verdict.h"
+
+#ifndef COOP_VERSION
+#define COOP_VERSION "0.1.0"
+#endif
+
+namespace coop::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kNameWidth = 22;
+constexpr std::string_view kIndent = "                          ";  // indentation of the reasons
+
+struct Row {
+  std::string key;   // in JSON
+  std::string name;  // for people
+  Feature feature;
+};
+
+std::string joined(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+Feature landlock_feature(const HostFacts& facts) {
+  if (facts.landlock_abi > 0)
+    return {.available = true, .detail = "ABI " + std::to_string(facts.landlock_abi)};
+  if (facts.kernel < KernelVersion{5, 13})
+    return {.reason = "the kernel is older than 5.13", .fix = "use Linux 5.13 or later"};
+  return {.reason = "switched off or not built in",
+          .fix = "add landlock to the kernel's lsm= boot parameter"};
+}
+
+Feature cgroup_feature(const HostFacts& facts) {
+  if (facts.cgroup.kind == CgroupKind::none) {
+    std::string reason = facts.cgroup.reason;
+    reason += reason.empty() ? "limits use setrlimit" : "; limits use setrlimit";
+    const bool systemd_may_help = facts.uid != 0 && facts.nested_in.empty();
+    return {.reason = std::move(reason),
+            .fix = systemd_may_help ? "on systemd with cgroup v2: systemd-run --user --scope coop …"
+                                    : "make the control group writable for coop"};
+  }
+  std::vector<std::string> controllers;
+  controllers.reserve(facts.cgroup.directories.size());
+  for (const auto& [controller, directory] : facts.cgroup.directories)
+    controllers.push_back(controller);
+  return {.available = true, .detail = joined(controllers, ", ")};
+}
+
+std::string cgroup_name(CgroupKind kind) {
+  switch (kind) {
+    case CgroupKind::v1: return "cgroup v1";
+    case CgroupKind::v2: return "cgroup v2";
+    case CgroupKind::none: break;
+  }
+  return "cgroups";
+}
+
+std::string proc_fix(const HostFacts& facts) {
+  if (facts.nested_in == "docker") return "docker run --security-opt systempaths=unconfined";
+  if (facts.nested_in == "podman") return "podman run --security-opt unmask=ALL";
+  return "the kernel wants to see a /proc with nothing mounted over its parts: unmount those";
+}
+
+Feature proc_feature(const HostFacts& facts) {
+  if (facts.proc == ProcMount::full) return {.available = true};
+  if (facts.proc == ProcMount::pid_subset)
+    return {.available = true, .detail = "processes only (subset=pid)", .fix = proc_fix(facts)};
+  for (const char* name : {"user", "mount", "pid"})
+    if (!facts.namespace_available(name))
+      return {.reason = std::string("needs a ") + name + " namespace"};
+  return {.reason = "the kernel refuses a new one", .fix = proc_fix(facts)};
+}
+
+std::vector<Row> rows_of(const HostFacts& facts) {
+  std::vector<Row> rows;
+  for (const char* name : {"user", "mount", "pid", "net", "ipc", "uts", "cgroup", "time"}) {
+    const auto found = facts.namespaces.find(name);
+    const Feature feature =
+        found == facts.namespaces.end() ? Feature{.reason = "not tried"} : found->second;
+    rows.push_back({std::string(name) + "_namespace", std::string(name) + " namespaces", feature});
+  }
+  Feature seccomp = facts.seccomp;
+  if (seccomp.available && seccomp.detail.empty())
+    seccomp.detail = joined(facts.seccomp_flags, ", ");
+  rows.push_back({"landlock", "landlock", landlock_feature(facts)});
+  rows.push_back({"seccomp", "seccomp filter", std::move(seccomp)});
+  rows.push_back({"seccomp_notify", "seccomp notify", facts.seccomp_notify});
+  rows.push_back({"cgroup", cgroup_name(facts.cgroup.kind), cgroup_feature(facts)});
+  rows.push_back({"proc", "fresh /proc", proc_feature(facts)});
+  rows.push_back({"overlay", "overlayfs", facts.overlay});
+  rows.push_back({"fuse", "/dev/fuse", facts.fuse});
+  rows.push_back({"id_ranges", "uid and gid ranges", facts.id_ranges});
+  rows.push_back({"pasta", "pasta", facts.pasta});
+  rows.push_back({"slirp4netns", "slirp4netns", facts.slirp4netns});
+  return rows;
+}
+
+// What is shown beside the name.
+const std::string& remark_of(const Feature& feature) {
+  if (!feature.available) return feature.reason;
+  return feature.program.empty() ? feature.detail : feature.program;
+}
+
+std::string row_text(const Row& row) {
+  std::string text = row.feature.available ? "  ✓ " : "  ✗ ";
+  text += row.name;
+  if (const std::string& remark = remark_of(row.feature); !remark.empty()) {
+    text.append(row.name.size() < kNameWidth ? kNameWidth - row.name.size() : 1, ' ');
+    text += printable(remark);
+  }
+  text += '\n';
+  if (!row.feature.fix.empty())
+    text += std::string(kIndent) + "fix: " + printable(row.feature.fix) + "\n";
+  return text;
+}
+
+Json cgroup_json(const CgroupFacts& cgroup) {
+  static constexpr std::string_view kKinds[] = {"none", "v1", "v2"};
+  Json json{{"kind", kKinds[static_cast<std::size_t>(cgroup.kind)]},
+            {"directories", Json::object()}};
+  for (const auto& [controller, directory] : cgroup.directories)
+    json["directories"][controller] = directory;
+  json["unified"] = cgroup.unified;
+  return json;
+}
+
+}  // namespace
+
+std::string status_text(const HostFacts& facts) {
+  std::string text = "coop " COOP_VERSION " on Linux " + std::to_string(facts.kernel.major) + "." +
+                     std::to_string(facts.kernel.minor) + " (" + facts.architecture + ")\n";
+  text += "isolation: " + host::isolation_name(facts) + "\n";
+  if (!facts.nested_in.empty()) text += "inside: " + printable(facts.nested_in) + "\n";
+  text += '\n';
+  for (const Row& row : rows_of(facts)) text += row_text(row);
+  text += '\n';
+  for (const std::string& line : host::degraded(facts)) text += "degraded: " + line + "\n";
+  const std::vector<std::string> missing = host::missing_for_sandbox(facts);
+  text += missing.empty() ? "The default sandbox can run here.\n"
+                          : "The default sandbox cannot run here, it lacks: " +
+                                printable(joined(missing, ", ")) + ".\n";
+  return text;
+}
+
+std::string status_json(const HostFacts& facts) {
+  static constexpr std::string_view kProc[] = {"refused", "full", "pid_subset"};
+  Json json{{"version", COOP_VERSION},
+            {"kernel", facts.kernel_release},
+            {"architecture", facts.architecture},
+            {"isolation", host::isolation_name(facts)},
+            {"can_sandbox", host::can_sandbox(facts)},
+            {"missing", host::missing_for_sandbox(facts)},
+            {"degraded", host::degraded(facts)},
+            {"nested_in", facts.nested_in},
+            {"features", Json::object()},
+            {"landlock_abi", facts.landlock_abi},
+            {"seccomp_flags", facts.seccomp_flags},
+            {"proc", kProc[static_cast<std::size_t>(facts.proc)]},
+            {"cgroup", cgroup_json(facts.cgroup)}};
+  for (const Row& row : rows_of(facts))
+    json["features"][row.key] = Json{{"available", row.feature.available},
+                                     {"reason", remark_of(row.feature)},
+                                     {"fix", row.feature.fix}};
+  // A path may hold any bytes; the default handler would throw on invalid UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace coop::report

@@ -1,0 +1,20 @@
+#include "base/result.h"
+#include "report/words/origin.h"
+
+namespace coop {
+
+std::string to_text(const Error& error) {
+  std::string text;
+  for (const std::string& doing : error.context) text += doing + ": ";
+  if (error.origin) text += report::to_text(*error.origin);
+  if (error.origin && !error.operation.empty()) text += ": ";
+  text += error.operation;
+  if (!error.subject.empty()) {
+    // A system error's subject is an object (quoted); otherwise it is already a sentence.
+    text += error.kind == Error::Kind::system ? " \"" + error.subject + "\"" : ": " + error.subject;
+  }
+  if (error.errno_value != 0) text += ": " + errno_text(error.errno_value);
+  return text;
+}
+
+}  // namespace coop

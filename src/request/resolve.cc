@@ -1,0 +1,230 @@
+#include "request/resolve.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/path.h"
+#include "policy/builtin.h"
+#include "policy/merge/apply.h"
+#include "policy/merge/bounded.h"
+#include "policy/settings/json_document.h"
+
+namespace coop::request {
+
+namespace {
+
+using policy::Key;
+using policy::Settings;
+
+// Commands need a level of trust that may use bash.
+Result<void> check_trust(const ActingAs& acting_as) {
+  const policy::Principal& principal = acting_as.principal;
+  if (!acting_as.someone || policy::may_use(principal.trust, "bash")) return {};
+  return invalid(
+      "trust",
+      std::string(to_text(principal.trust)) + " may not run commands (" + principal.reason + ")",
+      "commands need the trust inner, full or owner; see `coop trust`");
+}
+
+// coop.toml assigns trust. One in the workspace may have been written by a sandboxed command or
+// come with the repository, so it is used only if it is named.
+Result<void> check_place(const ActingAs& acting_as, const Role& role, const HostFacts& facts,
+                         const Path& workspace) {
+  const Path file = real_workspace(facts, acting_as.config->file);
+  if (!role.config.empty() || workspace.empty() || !is_within(file, workspace)) return {};
+  return invalid("coop.toml", "\"" + printable(file) + "\" lies in the workspace",
+                 "if you trust it, say --config " + printable(file));
+}
+
+// The sandbox must not change the files it was made from, wherever symlinks keep them.
+void protect(std::vector<PathRule>& rules, const HostFacts& facts, const Path& file) {
+  const Path real = real_workspace(facts, file);
+  if (!real.empty())
+    rules.push_back(PathRule{.kind = RuleKind::protect,
+                             .path = real,
+                             .if_missing = Missing::skip,
+                             .origin = Origin::of_coop(Part::policy_files),
+                             .reason = "it rules this sandbox"});
+}
+
+Path workspace_of(const Settings& settings) {
+  const auto found = settings.find(Key::workspace);
+  const std::string* text =
+      found == settings.end() ? nullptr : std::get_if<std::string>(&found->second.value);
+  return text == nullptr ? Path() : *text;
+}
+
+Path wanted_workspace(const Wanted& wanted, const ActingAs* acting_as) {
+  if (!wanted.workspace.empty()) return wanted.workspace;
+  if (acting_as != nullptr && !acting_as->workspace().empty()) return acting_as->workspace();
+  return workspace_of(wanted.settings);
+}
+
+// Hosts to be reached turn the network mode "none" into "allowlist", unless a flag names the mode.
+void add_mode(Settings& flags, const policy::Effective& below) {
+  if (flags.contains(Key::network)) return;
+  const auto mode = below.settings.find(Key::network);
+  if (mode != below.settings.end() && mode->second.value != policy::Scalar("none")) return;
+  for (const Key key : {Key::network_allow, Key::network_udp})
+    if (const auto list = flags.find(key); list != flags.end()) {
+      flags[Key::network] = {.value = "allowlist", .origin = list->second.items.front().origin};
+      return;
+    }
+}
+
+// The path rules as items, to compare them with the ceiling. The planner judges "..": it compares
+// canonical paths with the same bounds.
+std::vector<PathRule> absolute_rules(const std::vector<PathRule>& rules, const HostFacts& facts) {
+  std::vector<PathRule> result;
+  for (PathRule rule : rules) {
+    if (("/" + rule.path + "/").contains("/../")) continue;
+    rule.path = normalize(policy::expand_home(rule.path, facts.home), facts.working_directory);
+    result.push_back(std::move(rule));
+  }
+  return result;
+}
+
+Settings command_line_layer(const Wanted& wanted, const policy::Effective& below,
+                            const HostFacts& facts, const Path& workspace) {
+  Settings flags = wanted.flags;
+  for (auto& [key, setting] : flags) {
+    if (key != Key::sockets) continue;
+    for (policy::Item& item : setting.items)
+      item.path = normalize(policy::expand_home(item.text, facts.home), facts.working_directory);
+  }
+  add_mode(flags, below);
+  policy::add_path_rules(flags, absolute_rules(wanted.unkeyed.rules, facts), workspace);
+  return flags;
+}
+
+Result<void> check_flags(const policy::Effective& effective) {
+  for (const policy::Refusal& refusal : effective.refused)
+    if (refusal.origin.scope == Scope::command_line)
+      return std::unexpected(policy::beyond_error(refusal));
+  return {};
+}
+
+void add_unkeyed(Policy& policy, const Policy& unkeyed) {
+  policy.workspace_access = unkeyed.workspace_access;
+  policy.allow_guarded = unkeyed.allow_guarded;
+  policy.identity = unkeyed.identity;
+  policy.time_offset = unkeyed.time_offset;
+  policy.hostname = unkeyed.hostname;
+  policy.directory = unkeyed.directory;
+  policy.limits.open_files = unkeyed.limits.open_files;
+  policy.limits.file_size = unkeyed.limits.file_size;
+  policy.rules.insert(policy.rules.end(), unkeyed.rules.begin(), unkeyed.rules.end());
+}
+
+bool has_word(const Settings& settings, std::string_view word) {
+  const auto words = settings.find(Key::unsafe_grants);
+  return words != settings.end() &&
+         std::ranges::find(words->second.items, word, &policy::Item::text) !=
+             words->second.items.end();
+}
+
+// A harmless path may be a symlink to a socket that controls the machine. A socket of the command
+// line must be confirmed there, any other one there or in a file.
+Result<void> check_real_sockets(const Resolved& resolved, const Settings& flags,
+                                const HostFacts& facts) {
+  constexpr std::string_view kWord = "control_sockets";
+  for (const SocketRule& socket : resolved.policy.sockets) {
+    const bool by_flag = socket.origin.scope == Scope::command_line;
+    const Path real = real_workspace(facts, policy::expand_home(socket.path, facts.home));
+    const std::optional<std::string> reason = policy::control_socket_reason(real);
+    if (!reason || has_word(by_flag ? flags : resolved.effective.settings, kWord)) continue;
+    return invalid(socket.origin,
+                   "\"" + printable(socket.path) + "\" is \"" + printable(real) +
+                       "\", which controls this machine: " + *reason,
+                   by_flag ? "add --unsafe control_sockets if that is meant"
+                           : "add unsafe = [\"control_sockets\"] if that is meant");
+  }
+  return {};
+}
+
+std::vector<Path> files_of(const PolicySources& sources, const ActingAs* acting_as) {
+  std::vector<Path> files;
+  for (const PolicySource& file : sources.files)
+    if (!file.path.empty()) files.push_back(file.path);
+  files.push_back(sources.places.approvals);
+  if (acting_as != nullptr) files.push_back(acting_as->config->file);
+  return files;
+}
+
+}  // namespace
+
+Result<Settings> read_json_settings(std::string_view text) {
+  if (text.empty()) return Settings{};
+  const policy::Table table = TRY(policy::parse_json_document(text, "policy"));
+  const HostFacts facts = TRY(surroundings());
+  const policy::Source source{.file = "policy",
+                              .scope = Scope::program,
+                              .shape = policy::Shape::config,
+                              .surroundings = surroundings_of(facts, facts.working_directory)};
+  policy::Findings findings;
+  Settings settings = policy::read_settings(table, source, findings);
+  if (policy::has_errors(findings)) return std::unexpected(policy::to_error(findings));
+  return settings;
+}
+
+Result<Resolved> resolve_layers(std::vector<policy::Layer> below, policy::Approval approval,
+                                const Wanted& wanted, const HostFacts& facts,
+                                const Path& workspace) {
+  if (!wanted.settings.empty()) below.push_back({Scope::program, wanted.settings});
+  Resolved resolved{.effective = policy::merge(below, approval)};
+  const Settings flags = command_line_layer(wanted, resolved.effective, facts, workspace);
+  if (!flags.empty()) {
+    below.push_back({Scope::command_line, flags});
+    resolved.effective = policy::merge(below, approval);
+    TRY(check_flags(resolved.effective));
+  }
+  if (wanted.role.any()) policy::add_gateway_defaults(resolved.effective);
+  resolved.policy = TRY(policy::policy_from(resolved.effective, surroundings_of(facts, workspace)));
+  add_unkeyed(resolved.policy, wanted.unkeyed);
+  return resolved;
+}
+
+Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
+  const HostFacts facts = TRY(surroundings());
+  std::unique_ptr<ActingAs> acting_as;
+  if (wanted.role.any()) {
+    acting_as = TRY(act_as(facts, wanted.role, wanted.config));
+    if (purpose == Purpose::command) TRY(check_trust(*acting_as));
+  }
+  const Path named = wanted_workspace(wanted, acting_as.get());
+  const Path workspace = real_workspace(facts, named);
+  if (acting_as) TRY(check_place(*acting_as, wanted.role, facts, workspace));
+  const PolicySources sources = TRY(read_policy_sources(facts, workspace));
+  TRY(check_sources(sources));
+  std::vector<policy::Layer> layers = sources.layers();
+  if (acting_as)
+    for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
+  Resolved resolved =
+      TRY(resolve_layers(std::move(layers), sources.approval, wanted, facts, workspace));
+  resolved.policy.workspace = named;
+  std::vector<PathRule> protections;
+  for (const PolicySource& file : sources.files)
+    if (file.text && file.scope != Scope::project) protect(protections, facts, file.path);
+  if (acting_as) protect(protections, facts, acting_as->config->file);
+  std::vector<PathRule>& rules = resolved.policy.rules;
+  rules.insert(rules.end() - static_cast<std::ptrdiff_t>(wanted.unkeyed.rules.size()),
+               protections.begin(), protections.end());
+  TRY(check_real_sockets(resolved, wanted.flags, facts));
+  resolved.files = files_of(sources, acting_as.get());
+  resolved.acting_as = std::move(acting_as);
+  return resolved;
+}
+
+}  // namespace coop::request
+
+namespace coop {
+
+Result<Policy> load_policy(const PolicyRequest& request) {
+  request::Wanted wanted{.workspace = request.workspace, .role = request.role};
+  wanted.settings = TRY(request::read_json_settings(request.settings));
+  request::Resolved resolved = TRY(request::resolve(wanted));
+  return std::move(resolved.policy);
+}
+
+}  // namespace coop

@@ -1,0 +1,52 @@
+// The only way to a policy: flags, JSON and files are layers of settings, which are merged into a
+// Policy.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "coop/request.h"
+#include "host/facts.h"
+#include "policy/merge/merge.h"
+#include "request/acting_as.h"
+#include "request/sources.h"
+
+namespace coop::request {
+
+struct Wanted {
+  Path
+      workspace{};  // as written; empty: coop.toml's, else the settings', else the current directory
+  Role role{};
+  std::shared_ptr<const policy::Config> config{};  // of the role, where it has been read already
+  policy::Settings settings{};                     // of a program
+  policy::Settings flags{};  // of a command line, but for its rules about paths
+  // What policy files have no key for: identity, host name, directory, guards, … Its rules are those of
+  // the command line, of which a later one wins over an earlier one.
+  Policy unkeyed{};
+};
+
+struct Resolved {
+  Policy policy{};
+  policy::Effective effective{};
+  std::unique_ptr<ActingAs> acting_as{};  // null: no coop.toml is involved
+  std::vector<Path> files{};              // all that was looked at, existing or not
+};
+
+// A tool checks the trust of each call itself; a command needs the trust to run commands.
+enum class Purpose : std::uint8_t { command, tools };
+
+// What a file or a program requests beyond the organisation's policy is dropped, with a note; a
+// flag that does so is an error.
+Result<Resolved> resolve(const Wanted& wanted, Purpose purpose = Purpose::command);
+
+// The same without reading files: `below` are the layers of files.
+Result<Resolved> resolve_layers(std::vector<policy::Layer> below, policy::Approval approval,
+                                const Wanted& wanted, const HostFacts& facts,
+                                const Path& workspace);
+
+// A policy as JSON text: see coop/request.h. Empty text is an empty layer.
+Result<policy::Settings> read_json_settings(std::string_view text);
+
+}  // namespace coop::request

@@ -1,0 +1,112 @@
+#include "request/sources.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/path.h"
+#include "host/environment.h"
+#include "policy/merge/bounded.h"
+#include "report/words/origin.h"
+
+namespace coop::request {
+
+namespace {
+
+// "~" in the organisation's file is the account's home directory, not $HOME: the caller could
+// otherwise move the ceiling.
+policy::Surroundings surroundings_in(Scope scope, const HostFacts& facts, const Path& base) {
+  if (scope != Scope::organisation || facts.account_home.empty())
+    return surroundings_of(facts, base);
+  return {.home = facts.account_home, .environment = {{"HOME", facts.account_home}}, .base = base};
+}
+
+Result<PolicySource> read_source(Scope scope, const Path& path, const HostFacts& facts,
+                                 Result<std::optional<std::string>> text, const Path& base) {
+  PolicySource source{.scope = scope, .path = path};
+  source.text = TRY(with_context("reading the " + std::string(report::to_text(scope)) + " policy",
+                                 std::move(text)));
+  if (source.text)
+    source.settings = policy::read_policy(
+        *source.text,
+        {.file = path, .scope = scope, .surroundings = surroundings_in(scope, facts, base)},
+        source.findings);
+  return source;
+}
+
+Result<PolicySource> read_organisation(const host::PolicyPlaces& places, const HostFacts& facts) {
+  return read_source(Scope::organisation, places.organisation, facts,
+                     host::read_policy_file(places.organisation, host::RequiredOwner::root), {});
+}
+
+}  // namespace
+
+bool PolicySources::any() const {
+  return std::ranges::any_of(files, [](const PolicySource& file) { return file.text.has_value(); });
+}
+
+const PolicySource& PolicySources::of(Scope scope) const {
+  return *std::ranges::find(files, scope, &PolicySource::scope);
+}
+
+std::vector<policy::Layer> PolicySources::layers() const {
+  std::vector<policy::Layer> layers;
+  for (const PolicySource& file : files)
+    if (file.text) layers.push_back({file.scope, file.settings});
+  return layers;
+}
+
+Result<HostFacts> surroundings() {
+  HostFacts facts;
+  TRY(host::read_surroundings(facts));
+  return facts;
+}
+
+policy::Surroundings surroundings_of(const HostFacts& facts, const Path& base) {
+  return {.home = facts.home, .environment = facts.environment, .base = base};
+}
+
+Result<PolicySources> read_policy_sources(const HostFacts& facts, const Path& workspace) {
+  PolicySources sources;
+  sources.places = host::policy_places(facts, workspace);
+  const host::PolicyPlaces& places = sources.places;
+  sources.files.push_back(TRY(read_organisation(places, facts)));
+  sources.files.push_back(
+      TRY(read_source(Scope::user, places.user, facts,
+                      host::read_policy_file(places.user, host::RequiredOwner::self), {})));
+  Result<std::optional<std::string>> project{std::nullopt};
+  if (!workspace.empty()) project = host::read_project_policy(workspace);
+  sources.files.push_back(
+      TRY(read_source(Scope::project, places.project, facts, std::move(project), workspace)));
+  if (const std::optional<std::string>& text = sources.of(Scope::project).text) {
+    const bool approved = TRY(host::is_approved(places, *text));
+    sources.approval = approved ? policy::Approval::given : policy::Approval::none;
+  }
+  return sources;
+}
+
+Result<void> check_sources(const PolicySources& sources) {
+  for (const PolicySource& file : sources.files)
+    if (policy::has_errors(file.findings)) return std::unexpected(to_error(file.findings));
+  return {};
+}
+
+Result<Policy> within_ceiling(Policy policy, const HostFacts& facts) {
+  const PolicySource file = TRY(read_organisation(host::policy_places(facts, {}), facts));
+  if (!file.text) return policy;
+  if (policy::has_errors(file.findings)) return std::unexpected(to_error(file.findings));
+  const policy::Surroundings surroundings = surroundings_of(facts, policy.workspace);
+  return policy::bounded(std::move(policy), file.settings, surroundings);
+}
+
+Path real_workspace(const HostFacts& facts, const Path& wanted) {
+  const Path whole = wanted.empty()            ? facts.working_directory
+                     : wanted.starts_with('/') ? wanted
+                                               : join(facts.working_directory, wanted);
+  std::array<char, PATH_MAX> buffer;
+  return ::realpath(whole.c_str(), buffer.data()) == nullptr ? Path{} : Path(buffer.data());
+}
+
+}  // namespace coop::request

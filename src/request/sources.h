@@ -1,0 +1,50 @@
+// The policy files that apply to a workspace, read and checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/files/policy_files.h"
+#include "policy/merge/merge.h"
+
+namespace coop::request {
+
+struct PolicySource {
+  Scope scope = Scope::user;
+  Path path{};
+  std::optional<std::string> text{};  // nullopt: there is no such file
+  policy::Settings settings{};
+  policy::Findings findings{};
+};
+
+struct PolicySources {
+  host::PolicyPlaces places{};
+  std::vector<PolicySource> files{};  // organisation, user, project
+  policy::Approval approval = policy::Approval::none;
+
+  bool any() const;
+  const PolicySource& of(Scope scope) const;
+  std::vector<policy::Layer> layers() const;
+};
+
+// The facts that policy files need: no probing.
+Result<HostFacts> surroundings();
+policy::Surroundings surroundings_of(const HostFacts& facts, const Path& base);
+
+// `workspace` canonical; empty when there is none. Errors in the files are in `findings`; a file
+// that cannot be read or trusted is an error.
+Result<PolicySources> read_policy_sources(const HostFacts& facts, const Path& workspace);
+
+// `policy` within the organisation's ceiling: see policy::bounded(). Its paths must be absolute. Without such a file it
+// comes back as it is; a file that cannot be read or believed is an error.
+Result<Policy> within_ceiling(Policy policy, const HostFacts& facts);
+
+// The first finding as an error: nothing runs under a policy that was only partially understood.
+Result<void> check_sources(const PolicySources& sources);
+
+// The canonical workspace; empty when it does not exist (the planner reports that).
+Path real_workspace(const HostFacts& facts, const Path& wanted);
+
+}  // namespace coop::request

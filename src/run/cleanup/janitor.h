@@ -1,0 +1,69 @@
+// A small process that outlives a killed supervisor just long enough to clean up after it. One
+// serves all sandboxes of a process. It sleeps while the supervisor lives.
+#pragma once
+
+#include <sys/types.h>
+#include <termios.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "run/cleanup/cleanup.h"
+#include "sys/fd.h"
+
+namespace coop::run {
+
+class Janitor {
+ public:
+  // The janitor of this process: forked when first asked for, ended with the last reference.
+  // A program with several threads sees a SIGCHLD when it ends.
+  static Result<std::shared_ptr<Janitor>> of_this_process();
+
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+  ~Janitor();
+
+ private:
+  friend class Charge;
+  Janitor() = default;
+  static Result<std::shared_ptr<Janitor>> start();
+  bool serves_this_process() const;
+
+  pid_t owner_ = 0;
+  UniqueFd socket_{};
+  UniqueFd pidfd_{};
+  std::atomic<std::uint64_t> next_ = 1;
+};
+
+// Registers one sandbox with the janitor, until this object is destroyed. If this process dies
+// first, the janitor waits for the sandbox's init to exit and does the cleanup.
+class Charge {
+ public:
+  Charge() = default;
+  Charge(Charge&& other) noexcept { *this = std::move(other); }
+  Charge& operator=(Charge&& other) noexcept {
+    std::swap(janitor_, other.janitor_);
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Charge() { end(); }
+
+  // `pidfd`: the sandbox's init, or -1 if it is passed later to watch().
+  static Result<Charge> give(Cleanup cleanup, int pidfd = -1);
+
+  Result<void> watch(int pidfd) const;
+  // `fd` is about to be set to raw mode. If this process dies first, the janitor restores these
+  // settings.
+  Result<void> watch_terminal(int fd, const termios& before) const;
+  bool given() const { return janitor_ != nullptr; }
+  // The supervisor has done the cleanup itself.
+  void end();
+
+ private:
+  std::shared_ptr<Janitor> janitor_{};
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace coop::run

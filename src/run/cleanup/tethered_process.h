@@ -1,0 +1,31 @@
+// A program of the host that works for one sandbox and never outlives its supervisor.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sys/fd.h"
+
+namespace coop::run {
+
+// See child/tether/tether.h for how it ends with us, however we end.
+class TetheredProcess {
+ public:
+  // `pass` stays open in the program, under the same numbers. Its output goes to `output`.
+  static Result<TetheredProcess> start(const std::vector<std::string>& arguments,
+                                       const std::vector<int>& pass, int output);
+  TetheredProcess(TetheredProcess&&) noexcept = default;
+  TetheredProcess& operator=(TetheredProcess&&) noexcept = delete;
+  ~TetheredProcess();  // kills the program, and waits for it
+
+  int pidfd() const { return pidfd_.get(); }  // readable when the program has exited
+
+ private:
+  TetheredProcess() = default;
+
+  UniqueFd pidfd_{};
+  UniqueFd lifeline_{};
+};
+
+}  // namespace coop::run

@@ -1,0 +1,28 @@
+// Connects a sandbox's network where we do not relay it ourselves: pasta, slirp4netns, or a veth
+// pair.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace coop::run {
+
+// Destroying it removes everything it has set up.
+class Provider {
+ public:
+  Provider() = default;
+  Provider(const Provider&) = delete;
+  Provider& operator=(const Provider&) = delete;
+  virtual ~Provider() = default;
+
+  // Readable when the program that connects the network has exited; -1 if there is none.
+  virtual int ended() const { return -1; }
+
+  // Returns when the network of process `pid` is connected, or on failure. Gives up when `stop`
+  // becomes readable.
+  static Result<std::unique_ptr<Provider>> start(const NetworkPlan& plan, int pid, int stop);
+};
+
+}  // namespace coop::run

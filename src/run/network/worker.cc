@@ -1,0 +1,360 @@
+#include "run/network/worker.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "base/address.h"
+#include "child/program.h"
+#include "egress/dns/forwarder.h"
+#include "egress/dns/resolver.h"
+#include "egress/dns/service.h"
+#include "egress/machine_addresses.h"
+#include "egress/published_port.h"
+#include "egress/udp_relay.h"
+#include "run/network/provider.h"
+#include "sys/event_loop.h"
+#include "sys/message.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::size_t kMostLookups = 400;
+constexpr std::size_t kMostFirst = 300;
+constexpr std::size_t kMostLast = 300;
+constexpr std::size_t kMostUntold = 10000;
+
+using Purpose = Listener::Purpose;
+
+// Close all other descriptors: they are the program's, for example a pipe whose reader waits for
+// EOF, or another sandbox's control socket.
+Result<void> leave_program(std::vector<int> keep) {
+  if (::unshare(CLONE_FILES) < 0) return system_error("unshare", "descriptors");
+  std::ranges::sort(keep);
+  unsigned from = 0;
+  for (const int fd : keep) {
+    if (fd < 0) continue;
+    const auto kept = static_cast<unsigned>(fd);
+    if (kept > from) ::syscall(SYS_close_range, from, kept - 1, 0);
+    from = kept + 1;
+  }
+  ::syscall(SYS_close_range, from, ~0U, 0);
+  // Keep 0, 1 and 2 open on /dev/null: an error message must not be written to a connection with
+  // such a number.
+  for (int fd = 0; fd >= 0 && fd <= STDERR_FILENO;) {
+    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd > STDERR_FILENO) ::close(fd);
+  }
+  return {};
+}
+
+// Two descriptors for each connection, and some for pipes.
+std::size_t most_connections() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  constexpr rlim_t kOthers = 256;
+  const rlim_t files = std::min<rlim_t>(limit.rlim_cur, 65536);
+  return files <= 2 * kOthers ? 64 : static_cast<std::size_t>((files - kOthers) * 2 / 5);
+}
+
+// Receives the plan's listeners from the child; nothing if the sandbox failed to start or was
+// ended.
+std::optional<std::vector<UniqueFd>> receive_listeners(const WorkerDescriptors& descriptors) {
+  std::vector<UniqueFd> listeners;
+  for (;;) {
+    pollfd watched[2] = {{descriptors.socket, POLLIN, 0}, {descriptors.stop, POLLIN, 0}};
+    if (::poll(watched, 2, -1) < 0) continue;
+    if (watched[1].revents != 0) return std::nullopt;
+    child::NetworkWord word{};
+    Received received = receive_message(descriptors.socket, &word, sizeof word);
+    if (received.size != sizeof word) return std::nullopt;
+    if (word == child::NetworkWord::joined) return listeners;
+    if (word == child::NetworkWord::listener) listeners.push_back(std::move(received.descriptor));
+  }
+}
+
+// Serves connections: the part common to all workers.
+class Connections {
+ public:
+  Connections(EventLoop& loop, NetworkShared& shared, egress::ResolverConfig config,
+              egress::MachineAddresses own, std::function<void()> crowded)
+      : own_(std::move(own)),
+        resolver_(loop, std::move(config)),
+        egress_(loop, shared.names, shared.rules.connections, shared.budget,
+                options(shared, std::move(crowded))) {}
+
+  Result<void> serve(UniqueFd socket, const Listener& listener) {
+    switch (listener.purpose) {
+      case Purpose::connections: return egress_.serve_gateway(std::move(socket));
+      case Purpose::proxy: return egress_.serve_proxy(std::move(socket));
+      case Purpose::host_port: return egress_.serve_host_port(std::move(socket), listener.target);
+      default: return {};
+    }
+  }
+
+  egress::Resolver& resolver() { return resolver_; }
+  policy::AddressGuard guard() const {
+    return [this](const Prefix& address) { return own_.forbidden(address); };
+  }
+
+ private:
+  egress::EgressOptions options(NetworkShared& shared, std::function<void()> crowded) {
+    egress::EgressOptions options;
+    options.outbound.look_up = [this, &shared](const std::string& name, auto found) {
+      // Count every resolved name: the servers of an allowed domain see the names below it (covert
+      // channel).
+      if (!shared.names.number_of(name))
+        return found(invalid("resolve " + name, "this sandbox has asked for too many names"));
+      resolver_.look_up(name, std::move(found));
+    };
+    options.outbound.guard = guard();
+    options.record = [&shared](const NetworkEvent& event) { shared.record(event); };
+    options.most_connections = most_connections();
+    options.crowded = std::move(crowded);
+    return options;
+  }
+
+  egress::MachineAddresses own_;
+  egress::Resolver resolver_;
+  egress::Egress egress_;
+};
+
+// Without names the resolver configuration is not needed.
+Result<egress::ResolverConfig> resolver_config(NetworkMode mode) {
+  if (mode == NetworkMode::none) return egress::ResolverConfig{};
+  return with_context("finding the name servers", egress::read_resolver_config());
+}
+
+bool is_for_connections(Purpose purpose) {
+  return purpose == Purpose::connections || purpose == Purpose::proxy ||
+         purpose == Purpose::host_port;
+}
+
+Result<void> stop_with(EventLoop& loop, int stop) {
+  return loop.watch(stop, EPOLLIN, [&loop](std::uint32_t) { loop.stop(); });
+}
+
+// A further worker: the same listeners, another descriptor table.
+Result<void> run_second(NetworkShared& shared, const WorkerDescriptors& descriptors) {
+  std::vector<int> keep = descriptors.listeners;
+  keep.push_back(descriptors.stop);
+  keep.push_back(shared.news);
+  TRY(leave_program(std::move(keep)));
+  const std::unique_ptr<EventLoop> loop = TRY(EventLoop::make());
+  TRY(stop_with(*loop, descriptors.stop));
+  egress::ResolverConfig config = TRY(resolver_config(shared.plan.mode));
+  egress::MachineAddresses own = TRY(egress::MachineAddresses::open());
+  Connections connections(*loop, shared, std::move(config), std::move(own), {});
+  for (std::size_t index = 0; index < descriptors.listeners.size(); ++index)
+    if (const Listener& listener = shared.plan.listeners[index];
+        is_for_connections(listener.purpose))
+      TRY(connections.serve(UniqueFd(descriptors.listeners[index]), listener));
+  loop->run();
+  loop->forget(descriptors.stop);
+  return {};
+}
+
+// The first worker: also DNS, UDP and published ports.
+class First {
+ public:
+  First(const std::shared_ptr<NetworkShared>& shared, WorkerDescriptors descriptors)
+      : shared_(shared), descriptors_(std::move(descriptors)) {}
+
+  ~First() {
+    if (second_.joinable()) second_.join();
+  }
+  First(const First&) = delete;
+  First& operator=(const First&) = delete;
+
+  Result<void> run() {
+    std::vector<int> keep = descriptors_.published;
+    keep.push_back(descriptors_.stop);
+    keep.push_back(descriptors_.socket);
+    keep.push_back(shared_->news);
+    TRY(leave_program(std::move(keep)));
+    std::optional<std::vector<UniqueFd>> listeners = receive_listeners(descriptors_);
+    if (!listeners) return {};
+    if (listeners->size() != shared_->plan.listeners.size())
+      return invalid("listeners", "the sandbox passed on " + std::to_string(listeners->size()) +
+                                      " of " + std::to_string(shared_->plan.listeners.size()));
+    loop_ = TRY(EventLoop::make());
+    TRY(stop_with(*loop_, descriptors_.stop));
+    TRY(connect());
+    for (const UniqueFd& listener : *listeners) descriptors_.listeners.push_back(listener.get());
+    egress::ResolverConfig config = TRY(resolver_config(shared_->plan.mode));
+    egress::MachineAddresses own = TRY(egress::MachineAddresses::open());
+    connections_.emplace(*loop_, *shared_, std::move(config), std::move(own),
+                         [this] { call_second(); });
+    for (std::size_t index = 0; index < listeners->size(); ++index)
+      TRY(serve(std::move((*listeners)[index]), shared_->plan.listeners[index]));
+    TRY(publish());
+    const child::NetworkWord word = child::NetworkWord::ready;
+    TRY(send_message(descriptors_.socket, &word, sizeof word));
+    loop_->run();
+    return {};
+  }
+
+ private:
+  Result<void> connect() {
+    if (shared_->plan.provider == NetworkProvider::none) return {};
+    provider_ = TRY(Provider::start(shared_->plan, shared_->pid, descriptors_.stop));
+    if (const int ended = provider_->ended(); ended >= 0)
+      TRY(loop_->watch(ended, EPOLLIN, [this, ended](std::uint32_t) {
+        loop_->forget(ended);
+        shared_->fail(Error{.kind = Error::Kind::system,
+                            .operation = "what connects the network ended while the command ran"});
+      }));
+    return {};
+  }
+
+  Result<void> serve(UniqueFd socket, const Listener& listener) {
+    const bool open = shared_->plan.mode != NetworkMode::allowlist;
+    switch (listener.purpose) {
+      case Purpose::names:
+        return open ? forwarder().serve_udp(std::move(socket))
+                    : names().serve_udp(std::move(socket));
+      case Purpose::name_streams:
+        return open ? forwarder().serve_tcp(std::move(socket))
+                    : names().serve_tcp(std::move(socket));
+      case Purpose::datagrams: return datagrams().serve(std::move(socket), listener.target);
+      default: return connections_->serve(std::move(socket), listener);
+    }
+  }
+
+  egress::DnsService& names() {
+    if (!names_)
+      names_.emplace(*loop_, shared_->names, shared_->rules.connections,
+                     [this](const egress::DnsEvent& event) {
+                       shared_->record({.kind = NetworkEvent::Kind::lookup,
+                                        .host = event.name,
+                                        .allowed = event.allowed,
+                                        .rule = event.rule,
+                                        .grant = event.allowed ? "" : "--allow-net " + event.name});
+                     });
+    return *names_;
+  }
+
+  egress::DnsForwarder& forwarder() {
+    if (!forwarder_)
+      forwarder_.emplace(*loop_, [this] { return connections_->resolver().servers(); });
+    return *forwarder_;
+  }
+
+  egress::UdpRelay& datagrams() {
+    if (!datagrams_) {
+      datagrams_.emplace(
+          *loop_, egress::UdpOptions{
+                      .judge =
+                          [this](const Destination& asked) {
+                            return policy::judge(shared_->rules.datagrams, asked,
+                                                 connections_->guard());
+                          },
+                      .record = [this](const NetworkEvent& event) { shared_->record(event); }});
+    }
+    return *datagrams_;
+  }
+
+  Result<void> publish() {
+    const std::vector<PublishedPort>& ports = shared_->plan.publish;
+    if (ports.empty()) return {};
+    published_.emplace(*loop_,
+                       egress::PublishedPorts::Options{
+                           .ask_for_socket = [this] { return ask_for_socket(); },
+                           .record = [this](const NetworkEvent& event) { shared_->record(event); },
+                           .most_connections = most_connections() / 2});
+    for (std::size_t index = 0; index < ports.size(); ++index)
+      TRY(published_->serve(UniqueFd(descriptors_.published[index]), ports[index]));
+    return loop_->watch(descriptors_.socket, EPOLLIN, [this](std::uint32_t) { take_socket(); });
+  }
+
+  // Never blocks: init may be blocked until we read.
+  Result<void> ask_for_socket() const {
+    const child::NetworkWord word = child::NetworkWord::socket;
+    if (::send(descriptors_.socket, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+      return system_error("send", "the sandbox");
+    return {};
+  }
+
+  void take_socket() {
+    child::NetworkWord word{};
+    Received received = receive_message(descriptors_.socket, &word, sizeof word);
+    if (received.size != sizeof word) return loop_->forget(descriptors_.socket);  // init has exited
+    if (word == child::NetworkWord::socket) published_->take_socket(std::move(received.descriptor));
+  }
+
+  // The first worker has no descriptors left.
+  void call_second() {
+    if (second_.joinable()) return;
+    try {
+      second_ = std::thread([shared = shared_, descriptors = descriptors_] {
+        if (const Result<void> done = run_second(*shared, descriptors); !done)
+          shared->fail(done.error());
+      });
+    } catch (const std::system_error& error) {
+      // The first worker continues with as many connections as it can have.
+      shared_->fail(system_error_of(error.code().value(), "start a second thread").error());
+    }
+  }
+
+  std::shared_ptr<NetworkShared> shared_;
+  WorkerDescriptors descriptors_;
+  std::unique_ptr<EventLoop> loop_{};
+  std::unique_ptr<Provider> provider_{};
+  std::optional<Connections> connections_{};
+  std::optional<egress::DnsService> names_{};
+  std::optional<egress::DnsForwarder> forwarder_{};
+  std::optional<egress::UdpRelay> datagrams_{};
+  std::optional<egress::PublishedPorts> published_{};
+  std::thread second_{};
+};
+
+}  // namespace
+
+void NetworkShared::record(const NetworkEvent& event) {
+  const std::lock_guard lock(mutex);
+  keep(event);
+  if (!hooked || untold.size() >= kMostUntold) return;
+  untold.push_back(event);
+  ::eventfd_write(news, 1);
+}
+
+void NetworkShared::keep(const NetworkEvent& event) {
+  const bool lookup = event.kind == NetworkEvent::Kind::lookup;
+  std::vector<NetworkEvent>& list = lookup ? lookups : first;
+  if (list.size() < (lookup ? kMostLookups : kMostFirst)) return list.push_back(event);
+  if (!lookup) last.push_back(event);
+  if (!lookup && last.size() <= kMostLast) return;
+  if (!lookup) last.pop_front();
+  ++left_out;
+}
+
+void NetworkShared::fail(Error error) {
+  const std::lock_guard lock(mutex);
+  if (!problem) problem = std::move(error);
+}
+
+void run_first_worker(const std::shared_ptr<NetworkShared>& shared, WorkerDescriptors descriptors) {
+  ::prctl(PR_SET_NAME, "coop-network", 0, 0, 0);
+  const int socket = descriptors.socket;
+  First first(shared, std::move(descriptors));
+  if (const Result<void> done = first.run(); !done) shared->fail(done.error());
+  // Tells a waiting child that the network failed. close() is not enough: the program has a copy.
+  ::shutdown(socket, SHUT_RDWR);
+}
+
+}  // namespace coop::run

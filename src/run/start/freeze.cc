@@ -1,0 +1,360 @@
+#include "run/start/freeze.h"
+
+#include <linux/mount.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/path.h"
+#include "plan/seccomp/profile.h"
+#include "run/network/freeze.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+namespace coop::run {
+
+namespace {
+
+using child::Instruction;
+using child::Operation;
+
+std::uint64_t attributes(const MountFlags& flags) {
+  std::uint64_t bits = MOUNT_ATTR_NOSUID;
+  if (flags.access == Access::read_only) bits |= MOUNT_ATTR_RDONLY;
+  if (!flags.exec) bits |= MOUNT_ATTR_NOEXEC;
+  if (!flags.devices) bits |= MOUNT_ATTR_NODEV;
+  return bits;
+}
+
+std::string octal(std::uint32_t mode) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%o", mode);
+  return text;
+}
+
+// "size=N\0nr_inodes=N\0mode=NNN\0" and the empty option that ends the list.
+std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_t mode) {
+  std::string options;
+  for (const std::string& option : {"size=" + std::to_string(size),
+                                    "nr_inodes=" + std::to_string(inodes), "mode=" + octal(mode)})
+    options += option + '\0';
+  return options;
+}
+
+std::string id_line(std::uint32_t inside, std::uint32_t outside) {
+  return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+}
+
+// Makes the instruction list from the plan's steps. Each overload handles one kind of step.
+class Freezer {
+ public:
+  Freezer(const Plan& plan, const FreezeOptions& options, Region& region)
+      : plan_(plan), options_(options), region_(region) {
+    needs_masks_ = std::ranges::any_of(plan.steps, [](const Step& step) {
+      return std::holds_alternative<HideMount>(step.action) ||
+             std::holds_alternative<CoverFile>(step.action);
+    });
+  }
+
+  Result<std::span<const Instruction>> run() {
+    if (options_.await_groups) emit({.operation = Operation::await_parent});
+    for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index) {
+      step_ = static_cast<std::uint16_t>(index);
+      std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);
+    }
+    const std::size_t size = instructions_.size() * sizeof(Instruction);
+    auto* place = static_cast<Instruction*>(region_.allocate(size));
+    if (place == nullptr || full_) return system_error_of(E2BIG, "freeze", "the plan");
+    std::memcpy(place, instructions_.data(), size);
+    return std::span<const Instruction>(place, instructions_.size());
+  }
+
+ private:
+  void emit(Instruction instruction) {
+    instruction.step = step_;
+    instructions_.push_back(instruction);
+  }
+
+  const char* keep(std::string_view text) {
+    const char* kept = region_.copy(text);
+    if (kept == nullptr) full_ = true;
+    return kept;
+  }
+
+  // Below the new root; "." is the root itself.
+  const char* inside(const Path& path) { return path == "/" ? "." : keep(path.substr(1)); }
+
+  void stage_masks() {
+    if (!needs_masks_) return;
+    needs_masks_ = false;
+    emit({.operation = Operation::stage_masks, .path = "proc"});
+    std::uint64_t number = 0;
+    for (const Step& step : plan_.steps)
+      if (const auto* file = std::get_if<CoverFile>(&step.action))
+        emit({.operation = Operation::stage_file,
+              .text = keep(file->contents),
+              .first = file->contents.size(),
+              .second = number++});
+    emit({.operation = Operation::seal_masks});
+  }
+
+  void write(const MapIds& ids) {
+    // The child inherits non-dumpable from the supervisor: its own /proc files would belong to
+    // root.
+    emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::write_file, .path = "/proc/self/setgroups", .text = "deny"});
+    emit({.operation = Operation::write_file,
+          .path = "/proc/self/gid_map",
+          .text = keep(id_line(ids.inside_gid, ids.host_gid))});
+    emit({.operation = Operation::write_file,
+          .path = "/proc/self/uid_map",
+          .text = keep(id_line(ids.inside_uid, ids.host_uid))});
+    emit({.operation = Operation::set_dumpable, .first = 0});
+  }
+  void write(const OffsetClocks& clocks) {
+    emit({.operation = Operation::unshare, .first = CLONE_NEWTIME});
+    const std::string seconds = std::to_string(clocks.seconds);
+    emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::write_file,
+          .path = "/proc/self/timens_offsets",
+          .text = keep("monotonic " + seconds + " 0\nboottime " + seconds + " 0\n")});
+    emit({.operation = Operation::set_dumpable, .first = 0});
+  }
+  void write(const RaiseLoopback&) {
+    // Not in the clone: creating a network namespace takes longest, and here it runs parallel to
+    // planning.
+    emit({.operation = Operation::unshare, .first = CLONE_NEWNET});
+    emit({.operation = Operation::raise_loopback});
+  }
+  void send(const std::vector<NetlinkMessages>& batches) {
+    for (const NetlinkMessages& batch : batches) {
+      void* place = region_.allocate(batch.bytes.size());
+      if (place == nullptr) full_ = true;
+      else std::memcpy(place, batch.bytes.data(), batch.bytes.size());
+      emit({.operation = Operation::netlink,
+            .data = place,
+            .first = batch.bytes.size(),
+            .second = batch.acknowledgements,
+            .third = static_cast<std::uint64_t>(batch.protocol)});
+    }
+  }
+  void write(const AssignAddresses& addresses) { send(messages_for(addresses)); }
+  void write(const RedirectTraffic& redirect) { send(messages_for(redirect)); }
+  void write(const RefuseNeighbours& refuse) { send(messages_for(refuse)); }
+  void write(const ConfigureLink& link) { send(messages_for(link)); }
+  void write(const Listen& listen) {
+    const SocketAddress address = socket_address(listen.listener);
+    void* place = region_.allocate(sizeof address.storage);
+    if (place == nullptr) full_ = true;
+    else std::memcpy(place, &address.storage, sizeof address.storage);
+    emit({.operation = Operation::listen,
+          .data = place,
+          .first = address.size,
+          .second = static_cast<std::uint64_t>(address.type)});
+  }
+  void write(const JoinNetwork& join) {
+    const bool provided = join.provider != NetworkProvider::none;
+    // The provider opens our namespaces through /proc, which requires that we are dumpable.
+    if (provided) emit({.operation = Operation::set_dumpable, .first = 1});
+    emit({.operation = Operation::join_network});
+    if (provided) emit({.operation = Operation::set_dumpable, .first = 0});
+  }
+  void write(const SetHostname& hostname) {
+    emit({.operation = Operation::set_hostname, .text = keep(hostname.name)});
+  }
+  void write(const RootTmpfs&) {
+    emit({.operation = Operation::root_tmpfs, .text = keep(tmpfs_options(1 << 20, 4096, 0755))});
+  }
+  void write(const RootHost&) {
+    emit({.operation = Operation::root_host});
+    stage_masks();
+  }
+  void write(const MakeDirectory& directory) {
+    emit({.operation = Operation::make_directory,
+          .path = inside(directory.target),
+          .first = directory.mode});
+  }
+  void write(const MakeFile& file) {
+    emit({.operation = Operation::make_file,
+          .path = inside(file.target),
+          .text = keep(file.contents),
+          .first = file.contents.size(),
+          .second = file.mode});
+  }
+  void write(const CoverFile& file) {
+    stage_masks();
+    emit({.operation = Operation::cover_file, .path = inside(file.target), .second = covered_++});
+  }
+  void write(const MakeSymlink& link) {
+    emit({.operation = Operation::make_symlink,
+          .path = inside(link.target),
+          .text = keep(link.link)});
+  }
+  void write(const BindMount& bind) {
+    emit({.operation = Operation::bind,
+          .path = keep(bind.source),
+          .text = inside(bind.target),
+          .first = attributes(bind.flags)});
+  }
+  void write(const Remount& remount) {
+    emit({.operation = Operation::remount,
+          .path = inside(remount.target),
+          .first = attributes(remount.flags)});
+  }
+  void write(const TmpfsMount& tmpfs) {
+    emit({.operation = Operation::mount_new,
+          .path = inside(tmpfs.target),
+          .text = "tmpfs",
+          .data = keep(tmpfs_options(tmpfs.size, tmpfs.inodes, tmpfs.mode)),
+          .first = attributes(tmpfs.flags)});
+  }
+  void write(const HideMount& hide) {
+    stage_masks();
+    emit({.operation =
+              hide.kind == PathKind::directory ? Operation::hide_directory : Operation::hide_file,
+          .path = inside(hide.target),
+          .first = hide.if_missing == Missing::skip ? 1U : 0U});
+  }
+  void write(const OverlayMount& overlay) {
+    emit({.operation = Operation::overlay,
+          .path = keep(overlay.lower),
+          .text = inside(overlay.target),
+          .data = keep(tmpfs_options(overlay.size, plan_.limits.tmp_inodes, 0755))});
+  }
+  void write(const ProcFilesystem& proc) {
+    stage_masks();
+    std::string options;
+    if (proc.kind == ProcMount::pid_subset) options += std::string("subset=pid") + '\0';
+    emit({.operation = Operation::mount_new,
+          .path = "proc",
+          .text = "proc",
+          .data = keep(options),
+          .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC});
+  }
+  void write(const DevptsMount&) {
+    std::string options;
+    for (const char* option : {"newinstance", "ptmxmode=0666", "mode=0620"})
+      options += std::string(option) + '\0';
+    emit({.operation = Operation::mount_new,
+          .path = "dev/pts",
+          .text = "devpts",
+          .data = keep(options),
+          .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
+  }
+  void write(const Seal& seal) {
+    emit({.operation = Operation::seal, .path = inside(seal.target)});
+  }
+  void write(const EnterRoot&) {
+    emit({.operation = Operation::enter_root});
+    if (options_.pass_root) emit({.operation = Operation::pass_root});
+    if (options_.terminal)
+      emit({.operation = Operation::open_terminal,
+            .first = options_.terminal->rows,
+            .second = options_.terminal->columns});
+  }
+  void write(const ChangeDirectory& change) {
+    emit({.operation = Operation::change_directory, .path = keep(change.path)});
+  }
+  void write(const ResourceLimit& limit) {
+    emit({.operation = Operation::limit,
+          .first = static_cast<std::uint64_t>(limit.resource),
+          .second = limit.value});
+  }
+  void write(const DropCapabilities&) {
+    emit({.operation = Operation::drop_capabilities, .first = 63});
+  }
+  void write(const NoNewPrivileges&) { emit({.operation = Operation::no_new_privileges}); }
+  void write(const RestrictLandlock& restrict) {
+    // Older kernels accept a shorter attribute struct: only the fields of their ABI.
+    const std::uint64_t size = restrict.abi >= 6 ? 24 : restrict.abi >= 4 ? 16 : 8;
+    emit({.operation = Operation::landlock_create,
+          .first = restrict.handled,
+          .second = restrict.scoped,
+          .third = size});
+    for (const LandlockRule& rule : restrict.rules)
+      emit({.operation = Operation::landlock_allow, .path = keep(rule.path), .first = rule.rights});
+    emit({.operation = Operation::landlock_restrict});
+  }
+  void write(const InstallSeccomp& install) {
+    const seccomp::Profile* profile = seccomp::find(install.profile);
+    // An unknown name gives an empty filter, which the kernel refuses: it fails closed.
+    emit({.operation = Operation::seccomp,
+          .data = profile == nullptr ? nullptr : profile->program.data(),
+          .first = profile == nullptr ? 0 : profile->program.size()});
+  }
+  void write(const Verify& verify) {
+    switch (verify.what) {
+      case Verify::What::no_capabilities:
+        emit({.operation = Operation::verify_capabilities});
+        break;
+      case Verify::What::no_new_privs:
+        emit({.operation = Operation::verify_no_new_privileges});
+        break;
+      case Verify::What::sealed_root: emit({.operation = Operation::verify_root}); break;
+      case Verify::What::seccomp_filter: emit({.operation = Operation::verify_seccomp}); break;
+    }
+  }
+
+  const Plan& plan_;
+  const FreezeOptions& options_;
+  Region& region_;
+  std::vector<Instruction> instructions_{};
+  std::uint16_t step_ = 0;
+  std::uint64_t covered_ = 0;
+  bool needs_masks_ = false;
+  bool full_ = false;
+};
+
+}  // namespace
+
+Result<std::span<const Instruction>> freeze(const Plan& plan, const FreezeOptions& options,
+                                            Region& region) {
+  return Freezer(plan, options, region).run();
+}
+
+Result<const char* const*> freeze_list(const std::vector<std::string>& texts, Region& region) {
+  auto** list = static_cast<const char**>(region.allocate((texts.size() + 1) * sizeof(char*)));
+  for (std::size_t index = 0; list != nullptr && index < texts.size(); ++index) {
+    list[index] = region.copy(texts[index]);
+    if (list[index] == nullptr) list = nullptr;
+  }
+  if (list == nullptr) return system_error_of(E2BIG, "freeze", "the command");
+  list[texts.size()] = nullptr;
+  return list;
+}
+
+Path directory_of(const Plan& plan, const Command& command) {
+  return command.directory.value_or(plan.directory);
+}
+
+Invocation invocation_for(const Plan& plan, const Command& command) {
+  Invocation result;
+  std::map<std::string, std::string> environment = plan.environment;
+  for (const auto& [name, value] : command.environment) environment[name] = value;
+  result.directory = directory_of(plan, command);
+  environment["PWD"] = result.directory;
+  for (const auto& [name, value] : environment) result.environment.push_back(name + "=" + value);
+  result.arguments = command.arguments;
+  const std::string& program = command.arguments.front();
+  if (program.find('/') != std::string::npos) {
+    result.candidates.push_back(program);
+    return result;
+  }
+  if (program.empty()) return result;
+  const std::string& path = environment["PATH"];
+  for (std::size_t start = 0; start <= path.size();) {
+    const std::size_t end = std::min(path.find(':', start), path.size());
+    // Skip empty PATH entries: they mean the working directory, where an attacker can place a
+    // program.
+    if (end > start) result.candidates.push_back(join(path.substr(start, end - start), program));
+    start = end + 1;
+  }
+  return result;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,90 @@
+// Starting a sandbox: freezes the plan and hands it to a process that child/ clones and runs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "base/result.h"
+#include "child/program.h"
+#include "coop/sandbox.h"
+#include "plan/plan.h"
+#include "run/start/freeze.h"
+#include "run/start/group.h"
+#include "run/start/region.h"
+#include "sys/fd.h"
+
+namespace coop::run {
+
+enum class ParentDeath {
+  noticed,   // by EOF on the control socket: enough, and safe with many threads
+  signalled  // by PR_SET_PDEATHSIG too: only if the calling thread lives as long as the process
+};
+
+struct LaunchOptions {
+  Stdio stdio{};
+  std::optional<TerminalSize> terminal{};
+  ParentDeath parent_death = ParentDeath::noticed;
+  // No command yet: the workload waits for one (pool).
+  bool prepared = false;
+  // The child sends a descriptor of its root (Event::root), before anything runs inside.
+  bool pass_root = false;
+  // The caller waits for the end at once. The janitor is forked only if the command keeps running.
+  bool defer_janitor = false;
+  // If known at the start: init ends the run shortly after it, in case the supervisor cannot.
+  std::optional<std::chrono::milliseconds> timeout{};
+  // Called for each decision about the network while the caller waits for the end.
+  std::function<void(const NetworkEvent&)> network{};
+  // The process is coop's own: raise RLIMIT_NOFILE to its hard limit, for connections.
+  bool raise_descriptors = false;
+};
+
+// A sandbox whose init was cloned. Closing `control` kills everything inside.
+struct Launched {
+  UniqueFd pidfd{};
+  UniqueFd control{};
+  UniqueFd request{};  // prepared: where the command is sent
+  Region region{};     // read by the child, possibly still in use
+};
+
+// A start in two parts. The first clones the child, which makes its namespaces while the supervisor
+// plans; the second passes it the rest of the plan. A launch that is not completed kills it.
+class Launch {
+ public:
+  Launch(Launch&&) noexcept = default;
+  Launch& operator=(Launch&&) = delete;
+  ~Launch();
+
+  // `early` is the result of plan::begin().
+  static Result<Launch> begin(const Plan& early, const LaunchOptions& options, const Group& group);
+  // Receives the listeners from the child; invalid when there are none.
+  UniqueFd take_network() { return std::move(network_); }
+  int pid() const { return pid_; }
+  // `plan` begins with the steps of `early`.
+  Result<Launched> complete(const Plan& plan, const Command* command) &&;
+
+ private:
+  Launch() = default;
+
+  LaunchOptions options_{};
+  Region region_{};
+  std::size_t early_steps_ = 0;
+  int child_control_ = -1;  // numbers in the child's table
+  int child_request_ = -1;
+  int child_network_ = -1;
+  int pid_ = -1;
+  UniqueFd network_{};
+  Launched launched_{};
+};
+
+// Refuses unsafe standard streams.
+Result<void> check_stdio(const Stdio& stdio);
+
+// The command in memory shared with its process.
+Result<child::Workload> freeze_workload(const Plan& plan, const Command& command,
+                                        const Stdio& stdio, Region& region);
+
+// The error for a failed step, in the words of the plan.
+Error setup_error(const Plan& plan, const child::Report& report);
+
+}  // namespace coop::run

@@ -1,0 +1,64 @@
+#include "run/supervise.h"
+
+#include <sys/epoll.h>
+
+#include "run/sandbox_state.h"
+
+namespace coop::run {
+
+Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout) {
+  if (!timeout) return std::nullopt;
+  return std::chrono::steady_clock::now() + *timeout;
+}
+
+Result<Ending> supervise(EventLoop& loop, int pidfd, const std::function<void()>& kill,
+                         const Supervision& supervision) {
+  Ending ending = Ending::by_itself;
+  bool ended = false;
+  TRY(loop.watch(pidfd, EPOLLIN, [&](std::uint32_t) {
+    ended = true;
+    loop.forget(pidfd);
+  }));
+  if (supervision.cancel_fd >= 0)
+    TRY(loop.watch(supervision.cancel_fd, EPOLLIN, [&](std::uint32_t) {
+      loop.forget(supervision.cancel_fd);
+      kill();
+    }));
+  if (supervision.deadline)
+    loop.at(*supervision.deadline, [&] {
+      ending = Ending::timed_out;
+      kill();
+    });
+  loop.run_until([&] {
+    if (ended) return true;
+    if (supervision.before_wait) supervision.before_wait();
+    // After a kill the run is over only when no process of it can run any more.
+    return ending == Ending::by_itself && supervision.over && supervision.over();
+  });
+  return ending;
+}
+
+Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervision& supervision) {
+  const int control = state.launched.control.get();
+  // At EOF the socket stays readable; init is about to exit.
+  TRY(loop.watch(control, EPOLLIN, [&loop, &state, control](std::uint32_t) {
+    if (!read_report(state)) loop.forget(control);
+  }));
+  if (state.network)
+    TRY(loop.watch(state.network->news(), EPOLLIN,
+                   [&state](std::uint32_t) { state.network->tell(); }));
+  Result<void> acted{};
+  if (state.later.due)
+    loop.at(*state.later.due, [&] {
+      state.later.due.reset();
+      acted = state.later.act();
+    });
+  Supervision with_later = supervision;
+  with_later.over = [&] { return !acted || (supervision.over && supervision.over()); };
+  const Result<Ending> ending =
+      supervise(loop, state.launched.pidfd.get(), [&state] { kill_all(state); }, with_later);
+  TRY(acted);
+  return ending;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,61 @@
+#include "run/view_root.h"
+
+#include <cerrno>
+
+#include "plan/compile.h"
+#include "sys/message.h"
+#include "sys/process.h"
+
+namespace coop::run {
+
+Policy policy_for_view(Policy policy) {
+  policy.session = "files";
+  policy.network = NetworkMode::none;
+  policy.allow_net.clear();
+  policy.deny_net.clear();
+  policy.allow_udp.clear();
+  policy.publish.clear();
+  policy.host_ports.clear();
+  return policy;
+}
+
+// Neither a control group nor a janitor: nothing is ever run inside, so nothing is left to clean up.
+Result<ViewRoot> ViewRoot::open(const Policy& policy) {
+  Draft draft = TRY(begin_prepare(policy));
+  const Plan early = TRY(plan::begin(draft.policy, draft.host));
+  Launch launch = TRY(Launch::begin(early, {.prepared = true, .pass_root = true}, Group()));
+  ViewRoot view;
+  Draft existing = draft;
+  existing.missing.clear();
+  const bool same = draft.missing.empty();
+  const Prepared mounted = TRY(finish_prepare(std::move(existing)));
+  view.prepared_ = mounted;
+  if (!same) view.prepared_ = TRY(finish_prepare(std::move(draft)));
+  view.launched_ = TRY(std::move(launch).complete(mounted.plan, nullptr));
+  TRY(view.receive_root(mounted.plan));
+  return view;
+}
+
+Result<void> ViewRoot::receive_root(const Plan& plan) {
+  while (!root_.valid()) {
+    child::Report report;
+    Received received = receive_message(launched_.control.get(), &report, sizeof report);
+    if (received.size < 0 && errno == EINTR) continue;
+    if (received.size != sizeof report)
+      return system_error_of(ECHILD, "start the sandbox", "it ended before it sent its root");
+    if (report.event == child::Event::failed) return std::unexpected(setup_error(plan, report));
+    if (report.event == child::Event::root) root_ = std::move(received.descriptor);
+  }
+  return {};
+}
+
+bool ViewRoot::is_alive() const { return !has_ended(launched_.pidfd.get()); }
+
+ViewRoot::~ViewRoot() {
+  // A child that the program forked has a copy of this, and the sandbox stays the parent's.
+  if (!launched_.pidfd.valid() || owner_ != ::getpid()) return;
+  kill_at_once(launched_.pidfd.get());
+  collect(launched_.pidfd.get());
+}
+
+}  // namespace coop::run

@@ -1,0 +1,41 @@
+// The root of a sandbox in which nothing runs: what is opened below it, the sandbox's own mounts decide.
+#pragma once
+
+#include <unistd.h>
+
+#include "base/result.h"
+#include "run/prepare.h"
+#include "run/start/launch.h"
+#include "sys/fd.h"
+
+namespace coop::run {
+
+// What decides about files, without what only a command needs: no network, and always the same session, so that two
+// plans are equal when they show the same.
+Policy policy_for_view(Policy policy);
+
+class ViewRoot {
+ public:
+  // Changes nothing on the host.
+  static Result<ViewRoot> open(const Policy& policy);
+  ViewRoot(ViewRoot&&) noexcept = default;
+  ViewRoot& operator=(ViewRoot&&) = delete;
+  ~ViewRoot();
+
+  int fd() const { return root_.get(); }
+  // What holds for names: coop's own directories are hidden, also those that do not exist yet and so have no mount.
+  const Prepared& prepared() const { return prepared_; }
+  // The mounts go with the sandbox's last process: then nothing is found below the root any more.
+  bool is_alive() const;
+
+ private:
+  ViewRoot() = default;
+  Result<void> receive_root(const Plan& plan);
+
+  Prepared prepared_{};
+  Launched launched_{};
+  UniqueFd root_{};
+  pid_t owner_ = ::getpid();
+};
+
+}  // namespace coop::run

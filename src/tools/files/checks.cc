@@ -1,0 +1,97 @@
+#include <cerrno>
+
+#include "plan/show/explain.h"
+#include "policy/builtin.h"
+#include "report/words/origin.h"
+#include "tools/files/identity.h"
+#include "tools/files/lookup.h"
+#include "tools/files/path_form.h"
+
+namespace coop::tools {
+
+namespace {
+
+std::string by_rule(const Origin& rule, std::string_view reason) {
+  return " by " + report::to_text(rule) + (reason.empty() ? "" : ": " + printable(reason));
+}
+
+std::string_view reason_of(std::string_view guard) {
+  for (const policy::NamedReason& known : policy::guards())
+    if (known.name == guard) return known.reason;
+  return {};
+}
+
+plan::Explanation explain(const FileView::State& view, const Path& inside) {
+  return plan::explain_inside(view.prepared.plan, view.prepared.policy, inside);
+}
+
+std::unexpected<Error> not_there(const Request& request, const plan::Explanation& found) {
+  const std::string origin = report::to_text(found.origin);
+  std::string what = " is not in the sandbox's view";
+  if (found.reach == plan::Reach::scratch)
+    what += " outside of a command: what is there (" + origin + ") exists only while one runs";
+  else if (!request.path.starts_with('/'))
+    what = " leads out of the workspace, to what is not in the sandbox's view";
+  else what += " (" + origin + ")";
+  return denied(request.operation, in_quotes(request.path) + what, origin, found.grant);
+}
+
+}  // namespace
+
+Result<void> check_shown(const FileView::State& view, const Request& request, const Path& inside) {
+  if (view.walls == Walls::none) return {};
+  const plan::Explanation found = explain(view, inside);
+  if (found.reach == plan::Reach::hidden)
+    return denied(request.operation,
+                  in_quotes(request.path) + " is hidden" + by_rule(found.origin, found.reason),
+                  report::to_text(found.origin), found.grant);
+  const bool only_in_a_run = found.reach == plan::Reach::scratch && found.path.empty();
+  return only_in_a_run ? not_there(request, found) : Result<void>();
+}
+
+std::unexpected<Error> not_found(const FileView::State& view, const Request& request,
+                                 const Found& found) {
+  if (view.walls == Walls::sandbox) {
+    const plan::Explanation explained = explain(view, found.inside);
+    if (explained.reach == plan::Reach::absent) return not_there(request, explained);
+  }
+  return system_error_of(ENOENT, request.operation, printable(request.path));
+}
+
+Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside) {
+  const Path& workspace = view.workspace_inside();
+  if (is_within(inside, workspace) && is_identity_file(relative_to(inside, workspace)))
+    return denied(request.operation,
+                  in_quotes(request.path) +
+                      " is read-only by identity file: who the agent is, is not its own to write",
+                  "identity file");
+  if (view.walls == Walls::none) return {};
+  const Path host = explain(view, inside).path;
+  for (const guards::GuardMatcher& matcher : view.guards) {
+    const std::optional<std::string> guard = matcher.guard_of(host);
+    if (!guard) continue;
+    const Origin rule = Origin::of_coop(Part::guard, *guard);
+    return denied(request.operation,
+                  in_quotes(request.path) + " is read-only" + by_rule(rule, reason_of(*guard)),
+                  report::to_text(rule), Grant{"--allow-guarded", *guard});
+  }
+  return {};
+}
+
+Result<void> check_writable(const FileView::State& view, const Request& request,
+                            const Path& inside) {
+  TRY(check_shown(view, request, inside));
+  TRY(check_name(view, request, inside));
+  if (view.walls == Walls::none) return {};
+  const plan::Explanation found = explain(view, inside);
+  if (found.reach == plan::Reach::writable) return {};
+  if (found.reach == plan::Reach::absent) return not_there(request, found);
+  std::string_view reason = found.reason;
+  if (found.reach == plan::Reach::scratch)
+    reason = "the private layer exists only while a command runs";
+  return denied(request.operation,
+                in_quotes(request.path) + " is read-only" + by_rule(found.origin, reason),
+                report::to_text(found.origin), found.grant);
+}
+
+}  // namespace coop::tools

@@ -1,0 +1,178 @@
+#include "tools/files/view.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/path.h"
+#include "tools/files/lookup.h"
+#include "tools/files/path_form.h"
+
+namespace coop::tools {
+
+namespace {
+
+Path shown_as(const FileView::State& view, const Path& inside) {
+  const Path& top = view.workspace_inside();
+  if (!is_within(inside, top)) return inside;
+  return inside == top ? Path(".") : Path(relative_to(inside, top));
+}
+
+// The directory of a file that was found, by the kernel's name: a symlink on it now was put there
+// since, and nothing is followed.
+Result<UniqueFd> open_parent(const FileView::State& view, const Request& request,
+                             const Path& inside) {
+  const Path parent = parent_of(inside);
+  const Path below(relative_to(parent, "/"));
+  UniqueFd directory =
+      TRY(open_beneath(view.root(), below.empty() ? "." : below, O_PATH | O_DIRECTORY));
+  const Path now = TRY(name_of_descriptor(directory, request));
+  if (now != parent)
+    return invalid(request.operation,
+                   in_quotes(request.path) + " was moved while it was looked at");
+  return directory;
+}
+
+Result<WritePlace> existing_place(const FileView::State& view, const Request& request,
+                                  const Found& found) {
+  if (S_ISDIR(found.status.st_mode))
+    return invalid(request.operation, in_quotes(request.path) + " is a directory");
+  if (!S_ISREG(found.status.st_mode))
+    return invalid(request.operation, in_quotes(request.path) + " is not a plain file");
+  TRY(check_writable(view, request, found.inside));
+  WritePlace place{.name = std::string(name_of(found.inside)),
+                   .shown = shown_as(view, found.asked),
+                   .exists = true,
+                   .mode = found.status.st_mode & 0777,
+                   .owner = found.status.st_uid,
+                   .group = found.status.st_gid};
+  place.directory = TRY(open_parent(view, request, found.inside));
+  return place;
+}
+
+// Everything is checked before the first directory is made, and again when the last one is there.
+Result<WritePlace> new_place(const FileView::State& view, const Request& request, Found found) {
+  TRY(check_writable(view, request, found.inside));
+  const std::string file = found.missing.back();
+  found.missing.pop_back();
+  UniqueFd directory = std::move(found.directory);
+  for (const std::string& name : found.missing) {
+    if (::mkdirat(directory.get(), name.c_str(), 0755) < 0 && errno != EEXIST)
+      return system_error("mkdir", printable(request.path));
+    // O_NOFOLLOW: a link that appeared in the meantime is not followed.
+    directory = TRY(open_at(directory.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  }
+  const Path parent = TRY(name_of_descriptor(directory, request));
+  TRY(check_writable(view, request, join(parent, file)));
+  return WritePlace{
+      .directory = std::move(directory), .name = file, .shown = shown_as(view, found.asked)};
+}
+
+bool names_directory(std::string_view path) {
+  return path.ends_with('/') || path == "." || path.ends_with("/.") || path == ".." ||
+         path.ends_with("/..");
+}
+
+void add_guards(FileView::State& state) {
+  const GuardPlan& guards = state.prepared.plan.guards;
+  for (std::size_t index = 0; index < guards.roots.size(); ++index)
+    state.guards.emplace_back(guards::GuardedTree{.root = guards.roots[index],
+                                                  .names = guards.names,
+                                                  .before = state.prepared.before[index],
+                                                  .writable = guards.roots});
+}
+
+}  // namespace
+
+FileView::FileView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+Result<FileView> FileView::of_sandbox(const Policy& policy, const FileView* former) {
+  const Policy wanted = run::policy_for_view(policy);
+  if (former != nullptr && former->is_alive()) {
+    auto state = std::make_shared<State>();
+    state->prepared = TRY(run::prepare(wanted));
+    state->sandbox = former->state_->sandbox;
+    add_guards(*state);
+    if (state->prepared.plan.steps == state->sandbox->prepared().plan.steps)
+      return FileView(std::move(state));
+  }
+  run::ViewRoot root = TRY(run::ViewRoot::open(wanted));
+  return of_root(std::make_shared<const run::ViewRoot>(std::move(root)));
+}
+
+Result<FileView> FileView::of_root(std::shared_ptr<const run::ViewRoot> root) {
+  auto state = std::make_shared<State>();
+  state->prepared = root->prepared();
+  state->sandbox = std::move(root);
+  add_guards(*state);
+  return FileView(std::move(state));
+}
+
+Result<FileView> FileView::of_host(const Path& workspace) {
+  std::array<char, PATH_MAX> canonical;
+  if (::realpath(workspace.c_str(), canonical.data()) == nullptr)
+    return with_context("opening the workspace",
+                        Result<FileView>(system_error("realpath", printable(workspace))));
+  auto state = std::make_shared<State>();
+  state->walls = Walls::none;
+  state->host_root = TRY(open_file("/", O_PATH | O_DIRECTORY));
+  state->prepared.policy.workspace = canonical.data();
+  state->prepared.plan.workspace = canonical.data();
+  return FileView(std::move(state));
+}
+
+Result<OpenedFile> FileView::open(std::string_view path) const {
+  const Request request{"open", path};
+  TRY(check_form(request.operation, path));
+  const Found found = TRY(find(*state_, request));
+  if (!found.fd.valid()) return not_found(*state_, request, found);
+  if (names_directory(path) && !S_ISDIR(found.status.st_mode))
+    return invalid(request.operation, in_quotes(path) + " is not a directory",
+                   "leave the slash at the end out");
+  OpenedFile file{
+      .inside = found.inside, .shown = shown_as(*state_, found.asked), .status = found.status};
+  file.fd = TRY(reopen(found.fd, found.status, request));
+  return file;
+}
+
+Result<WritePlace> FileView::place(std::string_view path) const {
+  const Request request{"write", path};
+  TRY(check_form(request.operation, path));
+  if (names_directory(path))
+    return invalid(request.operation, in_quotes(path) + " names a directory, not a file");
+  Found found = TRY(find(*state_, request));
+  // By the text too: a guarded or identity file may be a link to one that has another name.
+  TRY(check_name(*state_, request, found.asked));
+  if (found.fd.valid()) return existing_place(*state_, request, found);
+  return new_place(*state_, request, std::move(found));
+}
+
+bool FileView::shows(const Path& inside) const {
+  return check_shown(*state_, Request{"open", inside}, inside).has_value();
+}
+
+const Path& FileView::workspace() const { return state_->workspace(); }
+const Path& FileView::workspace_inside() const { return state_->workspace_inside(); }
+bool FileView::is_alive() const { return !state_->sandbox || state_->sandbox->is_alive(); }
+bool FileView::shares_sandbox_with(const FileView& other) const {
+  return state_->sandbox == other.state_->sandbox;
+}
+
+Result<FileView> ViewCache::get() {
+  const std::lock_guard lock(mutex_);
+  if (view_ && view_->is_alive() && std::chrono::steady_clock::now() < good_until_) return *view_;
+  FileView fresh = TRY(with_context("looking at the workspace", make_(view_ ? &*view_ : nullptr)));
+  view_.emplace(std::move(fresh));
+  good_until_ = std::chrono::steady_clock::now() + good_for_;
+  return *view_;
+}
+
+void ViewCache::outdate() {
+  const std::lock_guard lock(mutex_);
+  good_until_ = {};
+}
+
+}  // namespace coop::tools

@@ -1,0 +1,151 @@
+#include "tools/shell/shell_tools.h"
+
+#include "base/path.h"
+#include "policy/variables.h"
+
+namespace coop::tools {
+
+namespace {
+
+Json captured_json(const Captured& captured) {
+  return {{"text", captured.text},
+          {"total_bytes", captured.total_bytes},
+          {"truncated", captured.truncated}};
+}
+
+std::string ending_text(const ExecOutput& output, std::chrono::milliseconds timeout) {
+  switch (output.outcome) {
+    case Outcome::exited:
+      return output.exit_code == 0 ? "" : "exit code " + std::to_string(output.exit_code);
+    case Outcome::signalled: return "killed by " + signal_text(output.signal);
+    case Outcome::timed_out:
+      return "killed after the timeout of " + std::to_string(timeout.count() / 1000) + " s";
+    case Outcome::out_of_memory: return "killed: out of memory";
+    case Outcome::violation: return "killed by the system call filter";
+    case Outcome::not_found: return "the program was not found";
+    case Outcome::not_executable: return "not a program that can be run";
+  }
+  return "";
+}
+
+void add_line(std::string& text, const std::string& line) {
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  text += line;
+}
+
+ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
+  ToolOutput result;
+  result.text = output.standard_output.text;
+  if (!output.standard_error.text.empty()) add_line(result.text, output.standard_error.text);
+  Json denials = Json::array();
+  for (const Denial& denial : output.denials) {
+    denials.push_back({{"what", denial.what}, {"rule", denial.rule}, {"grant", denial.grant}});
+    add_line(result.text, "denied: " + denial.what + " by " + denial.rule +
+                              (denial.grant.empty() ? "" : "; to allow: " + denial.grant));
+  }
+  Json quarantined = Json::array();
+  for (const Quarantined& moved : output.quarantined) {
+    quarantined.push_back({{"path", moved.path}, {"rule", "guard " + moved.guard}});
+    add_line(result.text, "taken away: " + printable(moved.path) + " (guard " + moved.guard + ")");
+  }
+  if (const std::string ending = ending_text(output, timeout); !ending.empty())
+    add_line(result.text, "[" + ending + "]");
+  result.failed = output.outcome != Outcome::exited || output.exit_code != 0;
+  result.structured = {{"outcome", to_text(output.outcome)},
+                       {"exit_code", output.exit_code},
+                       {"stdout", captured_json(output.standard_output)},
+                       {"stderr", captured_json(output.standard_error)},
+                       {"wall_ms", output.usage.wall.count() / 1000},
+                       {"denials", denials},
+                       {"quarantined", quarantined},
+                       {"notes", output.notes}};
+  return result;
+}
+
+// Where to start: a directory of the workspace, said in words a model understands when it is not.
+Result<Path> directory_of(const ShellPlace& place, const Json& arguments) {
+  const auto found = arguments.find("directory");
+  if (found == arguments.end()) return place.workspace;
+  const std::string wanted = found->get<std::string>();
+  const FileView view = TRY(place.view());
+  const OpenedFile opened =
+      TRY(with_context("working directory", view.open(wanted.empty() ? "." : wanted)));
+  if (!S_ISDIR(opened.status.st_mode))
+    return invalid("working directory", "\"" + printable(wanted) + "\" is not a directory");
+  if (!is_within(opened.inside, view.workspace_inside()))
+    return invalid(
+        "working directory",
+        "\"" + printable(wanted) + "\" is outside the workspace " + printable(place.workspace),
+        "name a directory in the workspace, relative to it");
+  return opened.inside;
+}
+
+std::chrono::milliseconds timeout_of(const Json& arguments) {
+  const auto found = arguments.find("timeout");
+  if (found == arguments.end()) return kDefaultTimeout;
+  return std::chrono::seconds(found->get<std::int64_t>());
+}
+
+// Programs an agent made for itself come last: a `git` among them must not take the place of git.
+std::string path_with_tools(const ShellPlace& place) {
+  if (place.tools.empty()) return place.path;
+  return place.path.empty() ? place.tools : place.path + ":" + place.tools;
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && name.find_first_not_of(
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                              "0123456789_") == std::string_view::npos;
+}
+
+Result<void> add_environment(Command& command, const Json& arguments) {
+  const auto found = arguments.find("environment");
+  if (found == arguments.end()) return {};
+  for (const auto& [name, value] : found->items()) {
+    Result<void> allowed = policy::check_variable(name, "environment", {});
+    if (!allowed) {
+      allowed.error().rule = "variables that inject code";
+      allowed.error().hint.clear();  // it names a flag that a caller of tools does not have
+      return allowed;
+    }
+    if (!is_variable_name(name))
+      return invalid("environment", "\"" + printable(name) + "\" is not a variable's name");
+    command.environment[name] = value.get<std::string>();
+  }
+  return {};
+}
+
+ToolOutput run(const ShellPlace& place, const Runner& runner, Command command,
+               const Json& arguments) {
+  command.environment["PATH"] = path_with_tools(place);
+  const std::chrono::milliseconds timeout = timeout_of(arguments);
+  const Result<Path> directory = directory_of(place, arguments);
+  if (!directory) return refusal(directory.error());
+  command.directory = *directory;
+  if (const Result<void> added = add_environment(command, arguments); !added)
+    return refusal(added.error());
+  for (const std::string& word : command.arguments)
+    if (word.find('\0') != std::string::npos)
+      return refusal("a command cannot have the character NUL in it");
+  const Result<ExecOutput> output = runner(command, timeout);
+  if (!output) return refusal(output.error());
+  return answer(*output, timeout);
+}
+
+}  // namespace
+
+ToolOutput bash(const ShellPlace& place, const Runner& runner, const Json& arguments) {
+  const std::string shell = arguments.at("command").get<std::string>();
+  if (shell.empty()) return refusal("the command is empty");
+  return run(place, runner, Command{.arguments = {"/bin/sh", "-c", shell}}, arguments);
+}
+
+ToolOutput exec(const ShellPlace& place, const Runner& runner, const Json& arguments) {
+  Command command{.arguments = {arguments.at("program").get<std::string>()}};
+  if (command.arguments.front().empty()) return refusal("the program is empty");
+  if (const auto words = arguments.find("arguments"); words != arguments.end())
+    for (const Json& word : *words) command.arguments.push_back(word.get<std::string>());
+  return run(place, runner, std::move(command), arguments);
+}
+
+}  // namespace coop::tools

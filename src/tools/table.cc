@@ -1,0 +1,129 @@
+// Every tool: what it is for, what it takes and gives, who may call it, and its function.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "sys/capabilities.h"
+#include "tools/files/file_tools.h"
+#include "tools/tool_context.h"
+#include "tools/toolbox.h"
+#include "tools/web/fetch_tool.h"
+
+namespace coop::tools {
+
+namespace {
+
+using policy::TrustLevel;
+
+template <auto tool>
+ToolOutput in_shell(const ToolContext& context, const Json& arguments) {
+  return tool(context.place(), context.runner, arguments);
+}
+
+template <auto tool>
+ToolOutput on_files(const ToolContext& context, const Json& arguments) {
+  const Result<FileView> view = context.view();
+  if (!view) return refusal(view.error());
+  // As commands are: else root's tools would read what root's commands may not.
+  std::optional<WithoutCapabilities> confined;
+  if (context.sandbox != nullptr) confined.emplace();
+  return tool(*view, arguments);
+}
+
+// One policy for all tools: a tool does not fetch what a command may not reach.
+ToolOutput fetch(const ToolContext& context, const Json& arguments) {
+  if (context.sandbox == nullptr) return fetch_url(arguments, system_resolver());
+  if (context.sandbox->network == NetworkMode::none)
+    return refusal("fetch_url: the policy gives this sandbox no network", "network = \"none\"");
+  return fetch_url(arguments, system_resolver(), fetch_rules(*context.sandbox));
+}
+
+constexpr std::array kRows{
+    ToolInfo{
+        "bash", TrustLevel::inner, Effect::changes, in_shell<bash>,
+        "Run a shell command in the workspace, inside the sandbox. Returns its output (the head "
+        "and the tail of much of it) and exit code.",
+        R"json({"type":"object","properties":{
+"command":{"type":"string","description":"what /bin/sh runs"},
+"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default 120)"},
+"directory":{"type":"string","description":"where to start, in the workspace"}},
+"required":["command"],"additionalProperties":false})json",
+        "exit_code, stdout and stderr (text and size of each), what was denied or quarantined"},
+    ToolInfo{"exec", TrustLevel::inner, Effect::changes, in_shell<exec>,
+             "Run a program with arguments, without a shell, inside the sandbox.",
+             R"json({"type":"object","properties":{
+"program":{"type":"string","description":"a name on the PATH, or a path inside"},
+"arguments":{"type":"array","items":{"type":"string"}},
+"environment":{"type":"object","additionalProperties":{"type":"string"},"description":"variables to set"},
+"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default 120)"},
+"directory":{"type":"string","description":"where to start, in the workspace"}},
+"required":["program"],"additionalProperties":false})json",
+             "as for bash"},
+    ToolInfo{"read_file", TrustLevel::familiar, Effect::reads_only, on_files<read_file>,
+             "Read a text file. Long files are cut; offset and limit choose lines.",
+             R"json({"type":"object","properties":{
+"path":{"type":"string","description":"relative to the workspace, or as commands inside name it"},
+"offset":{"type":"integer","minimum":1,"maximum":1000000000,"description":"first line"},
+"limit":{"type":"integer","minimum":1,"maximum":100000,"description":"how many lines"}},
+"required":["path"],"additionalProperties":false})json",
+             "path, size, truncated, next_offset; binary for a file that is not text"},
+    ToolInfo{"write_file", TrustLevel::inner, Effect::changes, on_files<write_file>,
+             "Write a whole file, all or nothing. Missing directories are made.",
+             R"json({"type":"object","properties":{
+"path":{"type":"string"},"content":{"type":"string"}},
+"required":["path","content"],"additionalProperties":false})json",
+             "path, size, created"},
+    ToolInfo{"edit_file", TrustLevel::inner, Effect::changes, on_files<edit_file>,
+             "Replace text in a file. The old text must be there exactly once, unless all is true.",
+             R"json({"type":"object","properties":{
+"path":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"},
+"all":{"type":"boolean","description":"replace every one"}},
+"required":["path","old","new"],"additionalProperties":false})json",
+             "path, size, replaced"},
+    ToolInfo{"list_files", TrustLevel::familiar, Effect::reads_only, on_files<list_files>,
+             "List a directory of the workspace.", R"json({"type":"object","properties":{
+"path":{"type":"string","description":"default: the workspace"},
+"depth":{"type":"integer","minimum":1,"maximum":5,"description":"levels (default 1)"},
+"hidden":{"type":"boolean","description":"also names that begin with a dot"}},
+"additionalProperties":false})json",
+             "path, count, truncated"},
+    ToolInfo{"search_files", TrustLevel::familiar, Effect::reads_only, on_files<search_files>,
+             "Find lines in files of the workspace.", R"json({"type":"object","properties":{
+"pattern":{"type":"string","description":"text to find"},
+"path":{"type":"string","description":"a file or directory (default: the workspace)"},
+"glob":{"type":"string","description":"only files whose name matches, like *.cc"},
+"regex":{"type":"boolean","description":"pattern is a regular expression"},
+"ignore_case":{"type":"boolean"}},
+"required":["pattern"],"additionalProperties":false})json",
+             "matches, files, passed_over"},
+    ToolInfo{"send_file", TrustLevel::full, Effect::reads_only, on_files<send_file>,
+             "Send a file of the workspace to the person in the conversation, at most 25 MB.",
+             R"json({"type":"object","properties":{"path":{"type":"string"}},
+"required":["path"],"additionalProperties":false})json",
+             "name, size, mime_type, data (base64)"},
+    ToolInfo{"fetch_url", TrustLevel::full, Effect::reads_only, fetch,
+             "Fetch a page of the public internet by http or https.",
+             R"json({"type":"object","properties":{
+"url":{"type":"string"},
+"max_bytes":{"type":"integer","minimum":1,"maximum":1048576,"description":"default 1048576"}},
+"required":["url"],"additionalProperties":false})json",
+             "status, url, content_type, truncated, size"},
+};
+
+// A tool without a row, a row without a tool, or different trust levels.
+static_assert(std::ranges::equal(kRows, policy::kTools,
+                                 [](const ToolInfo& row, const policy::ToolAccess& access) {
+                                   return row.name == access.tool && row.least == access.least;
+                                 }),
+              "tools/table.cc and policy::kTools differ");
+
+}  // namespace
+
+std::span<const ToolInfo> tool_table() { return kRows; }
+
+const ToolInfo* find_tool(std::string_view name) {
+  const auto found = std::ranges::find(kRows, name, &ToolInfo::name);
+  return found == kRows.end() ? nullptr : &*found;
+}
+
+}  // namespace coop::tools

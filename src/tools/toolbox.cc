@@ -1,0 +1,327 @@
+#include "tools/toolbox.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "base/nearest.h"
+#include "base/path.h"
+#include "base/redact.h"
+#include "host/environment.h"
+#include "leaks/leaks.h"
+#include "run/prepare.h"
+#include "tools/arguments.h"
+#include "tools/files/identity.h"
+#include "tools/shell/host_exec.h"
+#include "tools/tool_context.h"
+
+namespace coop::tools {
+
+namespace {
+
+constexpr std::string_view kSpan = "tool_execute";
+constexpr std::string_view kExecSpan = "tool_execute/sandbox_exec";
+
+// What of the environment must never come out of a tool.
+std::vector<leaks::LeakScanner::Known> known_secrets(const Policy& policy) {
+  std::vector<leaks::LeakScanner::Known> known;
+  for (const auto& [name, value] : host::read_environment())
+    if (names_a_secret(name)) known.push_back({name, value});
+  for (const auto& [name, value] : policy.set_environment)
+    if (names_a_secret(name)) known.push_back({name, value});
+  return known;
+}
+
+std::string names_of(const std::vector<leaks::Leak>& leaks) {
+  std::string text;
+  for (const leaks::Leak& leak : leaks)
+    if (text.find(leak.name) == std::string::npos)
+      text +=
+          (text.empty() ? "" : ", ") + leak.name + " (" + std::string(to_text(leak.encoding)) + ")";
+  return text;
+}
+
+// Every string in it as it is meant, names too: quoting for JSON would hide a value that has a quote in it.
+void gather(const Json& value, std::string& texts) {
+  if (value.is_string()) texts += value.get_ref<const std::string&>() + "\n\n";
+  if (!value.is_structured()) return;
+  for (const auto& [key, item] : value.items()) {
+    if (value.is_object()) texts += key + "\n\n";
+    gather(item, texts);
+  }
+}
+
+Isolation isolation_of(const ToolboxOptions& options) {
+  if (!options.sandbox_enabled) return Isolation::disabled;
+  return policy::is_sandboxed(options.trust) ? Isolation::sandbox : Isolation::bypass;
+}
+
+Result<FileView> view_of(const ToolboxOptions& options, const FileView* former) {
+  return isolation_of(options) == Isolation::sandbox ? FileView::of_sandbox(options.policy, former)
+                                                     : FileView::of_host(options.policy.workspace);
+}
+
+// The workspace on the host and as commands know it; an error for a policy that cannot work.
+Result<std::pair<Path, Path>> workspaces_of(const ToolboxOptions& options) {
+  if (isolation_of(options) != Isolation::sandbox) {
+    const FileView view = TRY(FileView::of_host(options.policy.workspace));
+    return std::pair{view.workspace(), view.workspace_inside()};
+  }
+  const run::Prepared prepared = TRY(run::prepare(options.policy));
+  return std::pair{prepared.policy.workspace, prepared.plan.workspace};
+}
+
+// A file that has just appeared and is to be hidden is hidden from the next call on. Guards go by names, whenever they
+// were looked for.
+std::chrono::milliseconds good_for(const Policy& policy) {
+  const auto may_hide_more = [](const PathRule& rule) {
+    return rule.pattern && rule.kind == RuleKind::hide;
+  };
+  return std::chrono::milliseconds(std::ranges::any_of(policy.rules, may_hide_more) ? 0 : 1000);
+}
+
+}  // namespace
+
+std::string_view to_text(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::sandbox: return "sandbox";
+    case Isolation::bypass: return "bypass";
+    case Isolation::disabled: return "disabled";
+  }
+  return "sandbox";
+}
+
+struct Toolbox::State {
+  ToolboxOptions options;
+  ViewCache files;
+  Path workspace;
+  Path workspace_inside;
+  leaks::LeakScanner scanner;
+  std::mutex making{};
+  std::optional<Pool> pool{};
+  std::atomic<bool> terminated = false;
+
+  State(ToolboxOptions chosen, std::pair<Path, Path> workspaces, leaks::LeakScanner leaks)
+      : options(std::move(chosen)),
+        files([this](const FileView* former) { return view_of(options, former); },
+              good_for(options.policy)),
+        workspace(std::move(workspaces.first)),
+        workspace_inside(std::move(workspaces.second)),
+        scanner(std::move(leaks)) {}
+
+  bool on_host() const { return isolation_of(options) != Isolation::sandbox; }
+
+  void log(LogLevel level, std::string_view span, std::string_view message,
+           std::initializer_list<LogField> fields) const {
+    if (options.log != nullptr) options.log->write(level, span, message, std::vector(fields));
+  }
+
+  // Fails closed: without a sandbox no command runs; the call returns the reason.
+  Result<Pool*> warm_pool() {
+    const std::lock_guard lock(making);
+    if (!pool) {
+      Result<Pool> made = Pool::create(options.policy, 1);
+      if (!made) {
+        log(LogLevel::error, kExecSpan, to_text(made.error()), {{"user", options.user}});
+        return with_context("the sandbox cannot be made, and nothing runs without it",
+                            Result<Pool*>(std::unexpected(made.error())));
+      }
+      pool.emplace(std::move(*made));
+    }
+    return &*pool;
+  }
+
+  // A published port belongs to one sandbox: a prepared one would take it from the running one.
+  bool keeps_warm() const { return options.policy.publish.empty(); }
+
+  Result<ExecOutput> run_inside(const Command& command, std::chrono::milliseconds timeout,
+                                const ExecHooks& hooks) {
+    if (!keeps_warm()) return exec(options.policy, command, timeout, hooks);
+    Pool* const ready = TRY(warm_pool());
+    return ready->exec(command, timeout, hooks);
+  }
+
+  Runner runner(const ExecHooks& hooks) {
+    return [this, hooks](const Command& command,
+                         std::chrono::milliseconds timeout) -> Result<ExecOutput> {
+      log(LogLevel::debug, on_host() ? kSpan : kExecSpan, "running a command",
+          {{"program", command.arguments.front()}, {"user", options.user}});
+      if (on_host())
+        return exec_on_host(command, options.policy.workspace, timeout, kOutputLimit, hooks);
+      Result<ExecOutput> output = run_inside(command, timeout, hooks);
+      files.outdate();  // the command may have created files to hide or guard
+      return output;
+    };
+  }
+
+  ShellPlace place() {
+    const bool outside = on_host();
+    const auto variables = host::read_environment();
+    const auto path = variables.find("PATH");
+    return {
+        .view = [this] { return files.get(); },
+        .workspace = outside ? workspace : workspace_inside,
+        // On the host these would let anyone who can write to the workspace run programs as the owner.
+        .tools = outside ? Path() : join(workspace_inside, "tools/bin"),
+        .path = outside && path != variables.end()
+                    ? path->second
+                    : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+  }
+
+  ToolContext context(const ExecHooks& hooks) {
+    return {.view = [this] { return files.get(); },
+            .place = [this] { return place(); },
+            .runner = runner(hooks),
+            .sandbox = on_host() ? nullptr : &options.policy};
+  }
+
+  // A call whose arguments contain a secret is refused.
+  std::optional<ToolOutput> refuse_leaks(std::string_view name, const Json& arguments) {
+    std::string texts;
+    gather(arguments, texts);
+    const std::vector<leaks::Leak> leaks = scanner.find(texts);
+    if (leaks.empty()) return std::nullopt;
+    log(LogLevel::warn, kSpan, "a call carried a secret and was not made",
+        {{"tool", std::string(name)}, {"secret", names_of(leaks)}});
+    if (options.on_leak == OnLeak::terminate) terminated = true;
+    ToolOutput output =
+        refusal("the arguments contain a secret: " + names_of(leaks) + "; the call was not made",
+                "leak guard");
+    return output;
+  }
+
+  // Removes secrets from a tool's result.
+  ToolOutput guard(ToolOutput output) {
+    const std::vector<leaks::Leak> in_text = scanner.find(output.text);
+    bool found = !in_text.empty();
+    Json structured = cleaned(output.structured, found);
+    if (!found) return output;
+    const std::string names = in_text.empty() ? "in the structured result" : names_of(in_text);
+    log(LogLevel::warn, kSpan, "a result contained a secret", {{"secret", names}});
+    // A file with replaced parts is not the same file any more.
+    const bool whole = output.structured.contains("data");
+    if (options.on_leak != OnLeak::redact || whole) {
+      if (options.on_leak == OnLeak::terminate) terminated = true;
+      return refusal("the result contains a secret (" + names + ") and is withheld", "leak guard");
+    }
+    output.text = leaks::redacted(output.text, in_text) +
+                  "\n[leak guard: a secret was replaced: " + names + "]";
+    output.structured = std::move(structured);
+    output.structured["redacted"] = true;
+    return output;
+  }
+
+  // Every string in it except keys, which are ours.
+  Json cleaned(const Json& value, bool& found) const {
+    if (value.is_string()) {
+      const std::string& text = value.get_ref<const std::string&>();
+      const std::vector<leaks::Leak> leaks = scanner.find(text);
+      if (leaks.empty()) return value;
+      found = true;
+      return leaks::redacted(text, leaks);
+    }
+    if (!value.is_structured()) return value;
+    Json result = value;
+    for (auto& item : result) item = cleaned(item, found);
+    return result;
+  }
+};
+
+Toolbox::Toolbox(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Toolbox::~Toolbox() = default;
+
+Result<std::unique_ptr<Toolbox>> Toolbox::open(ToolboxOptions options) {
+  options.policy.limits.output_limit = kOutputLimit;
+  if (isolation_of(options) == Isolation::sandbox)
+    for (PathRule& rule : identity_rules(options.policy.workspace))
+      options.policy.rules.push_back(std::move(rule));
+  std::pair<Path, Path> workspaces = TRY(workspaces_of(options));
+  leaks::LeakScanner scanner = TRY(leaks::LeakScanner::create(known_secrets(options.policy)));
+  auto state =
+      std::make_unique<State>(std::move(options), std::move(workspaces), std::move(scanner));
+  if (state->on_host())
+    state->log(LogLevel::warn, kSpan,
+               state->options.sandbox_enabled ? "the owner bypasses the sandbox"
+                                              : "the sandbox is disabled by the configuration",
+               {{"user", state->options.user},
+                {"isolation", std::string(to_text(isolation_of(state->options)))}});
+  return std::make_unique<Toolbox>(std::move(state));
+}
+
+std::vector<const ToolInfo*> Toolbox::tools() const {
+  std::vector<const ToolInfo*> allowed;
+  for (const ToolInfo& tool : tool_table())
+    if (state_->options.trust <= tool.least) allowed.push_back(&tool);
+  return allowed;
+}
+
+Isolation Toolbox::isolation() const { return isolation_of(state_->options); }
+policy::TrustLevel Toolbox::trust() const { return state_->options.trust; }
+const Path& Toolbox::workspace() const {
+  return state_->on_host() ? state_->workspace : state_->workspace_inside;
+}
+
+std::string Toolbox::instructions() const {
+  const std::string start = "Tools work in the workspace " + printable(workspace()) + ". ";
+  switch (isolation()) {
+    case Isolation::disabled:
+      return start +
+             "The sandbox is DISABLED by the configuration: commands run on the host itself.";
+    case Isolation::bypass:
+      return start + "Commands run on the host itself, without a sandbox: the caller is its owner.";
+    case Isolation::sandbox: break;
+  }
+  const bool network = state_->options.policy.network != NetworkMode::none;
+  return start + "Commands run in a sandbox: " +
+         (network ? "the network is as the policy says" : "there is no network") +
+         ", and nothing outside the workspace can be changed. What is refused comes with the rule "
+         "and with "
+         "what the owner could allow.";
+}
+bool Toolbox::terminated() const { return state_->terminated; }
+
+void Toolbox::warm_up() {
+  if (state_->on_host() || !state_->keeps_warm()) return;
+  if (!policy::may_use(state_->options.trust, "bash")) return;
+  [[maybe_unused]] const Result<Pool*> shown_at_the_first_call = state_->warm_pool();
+}
+
+ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const CallHooks& hooks) {
+  const ToolInfo* const tool = find_tool(name);
+  if (tool == nullptr) {
+    std::vector<std::string_view> names;
+    for (const ToolInfo& one : tool_table()) names.push_back(one.name);
+    const std::string_view near = nearest(name, names);
+    return refusal("there is no tool \"" + printable(name) + "\"" +
+                   (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  }
+  if (state_->terminated) return refusal("the leak guard ended this toolbox", "leak guard");
+  if (state_->options.trust > tool->least)
+    return refusal(std::string(name) + " needs the trust " + std::string(to_text(tool->least)) +
+                       "; this is " + std::string(to_text(state_->options.trust)),
+                   "trust");
+  const Json schema = Json::parse(tool->schema);
+  if (const Result<void> checked = check_arguments(arguments, schema); !checked)
+    return refusal(checked.error());
+  if (std::optional<ToolOutput> refused = state_->refuse_leaks(name, arguments)) return *refused;
+  state_->log(LogLevel::info, kSpan, "calling a tool",
+              {{"tool", std::string(name)},
+               {"user", state_->options.user},
+               {"trust", std::string(to_text(state_->options.trust))},
+               {"isolation", std::string(to_text(isolation()))}});
+  std::array<leaks::LeakStream, 2> live{leaks::LeakStream(state_->scanner),
+                                        leaks::LeakStream(state_->scanner)};
+  const auto arrived = [&](Stream stream, std::string_view piece) {
+    if (!hooks.progress) return;
+    const std::string clean = live[stream == Stream::output ? 0 : 1].feed(piece);
+    if (!clean.empty()) hooks.progress(clean);
+  };
+  const ToolContext context =
+      state_->context(ExecHooks{.arrived = arrived, .cancel_fd = hooks.cancel_fd});
+  ToolOutput output = state_->guard(tool->run(context, arguments));
+  if (state_->on_host()) output.structured["isolation"] = to_text(isolation());
+  return output;
+}
+
+}  // namespace coop::tools

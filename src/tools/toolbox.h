@@ -1,0 +1,93 @@
+// One principal's tools: which it may call, and where they run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "coop/sandbox.h"
+#include "policy/people/trust.h"
+#include "tools/tool.h"
+
+namespace coop::tools {
+
+enum class OnLeak : std::uint8_t { redact, block, terminate };
+
+// Where commands run.
+enum class Isolation : std::uint8_t {
+  sandbox,
+  bypass,    // the owner's own
+  disabled,  // a configuration disables the sandbox
+};
+std::string_view to_text(Isolation isolation);
+
+struct ToolboxOptions {
+  policy::TrustLevel trust = policy::TrustLevel::full;
+  std::string user{};  // for records; empty: the agent itself
+  Policy policy{};     // of the sandbox; its workspace must be set
+  // False only if a configuration disables the sandbox; then all tools run on the host.
+  bool sandbox_enabled = true;
+  OnLeak on_leak = OnLeak::redact;
+  Logger* log = nullptr;  // outlives the toolbox; null: nothing is logged
+};
+
+// What a tool does to the workspace.
+enum class Effect : std::uint8_t { changes, reads_only };
+
+struct ToolContext;
+
+// One tool: a new one is a row of this in table.cc and its function.
+struct ToolInfo {
+  std::string_view name;
+  policy::TrustLevel least;  // that may call it
+  Effect effect;
+  ToolOutput (*run)(const ToolContext& context, const Json& arguments);
+  std::string_view description;
+  std::string_view schema;   // JSON Schema of the arguments
+  std::string_view returns;  // what `structured` of the answer has besides "outcome"
+};
+
+// Every tool, in the order of policy::kTools.
+std::span<const ToolInfo> tool_table();
+const ToolInfo* find_tool(std::string_view name);
+
+struct CallHooks {
+  std::function<void(std::string_view)> progress{};  // live output, already free of leaks
+  int cancel_fd = -1;
+};
+
+class Toolbox {
+ public:
+  // Creates only the view: the first command creates the sandboxes.
+  static Result<std::unique_ptr<Toolbox>> open(ToolboxOptions options);
+  ~Toolbox();
+
+  // The tools that this trust level may use.
+  std::vector<const ToolInfo*> tools() const;
+  Isolation isolation() const;
+  bool sandboxed() const { return isolation() == Isolation::sandbox; }
+  policy::TrustLevel trust() const;
+  const Path& workspace() const;  // as its tools name it
+  // For the model: where it is, and which rules apply.
+  std::string instructions() const;
+  bool terminated() const;  // a leak under OnLeak::terminate: all further calls are refused
+
+  // Never an error: failures are in the answer. Thread-safe.
+  ToolOutput call(std::string_view name, const Json& arguments, const CallHooks& hooks = {});
+
+  // Prepares the first sandbox in advance. A failure is reported by the first call.
+  void warm_up();
+
+  struct State;
+  explicit Toolbox(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace coop::tools

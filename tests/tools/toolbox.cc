@@ -1,0 +1,417 @@
+// Tools of each trust level, in the sandbox, or on the host for the owner.
+#include "tools/toolbox.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <thread>
+
+#include "support/harness.h"
+
+namespace coop::tools {
+namespace {
+
+using coop::tests::Workspace;
+using policy::TrustLevel;
+
+std::unique_ptr<Toolbox> open_toolbox(const Workspace& workspace,
+                                      TrustLevel trust = TrustLevel::full,
+                                      OnLeak on_leak = OnLeak::redact) {
+  Result<std::unique_ptr<Toolbox>> toolbox = Toolbox::open(
+      {.trust = trust, .policy = Policy{.workspace = workspace.path()}, .on_leak = on_leak});
+  if (toolbox) return std::move(*toolbox);
+  ADD_FAILURE() << to_text(toolbox.error());
+  std::abort();
+}
+
+// Arguments for each tool that work at a sufficient trust level. fetch_url needs a network: refused
+// by the address guard, after the trust check.
+Json good_arguments(std::string_view tool) {
+  if (tool == "bash") return {{"command", "echo hello"}};
+  if (tool == "exec") return {{"program", "echo"}, {"arguments", {"hello"}}};
+  if (tool == "write_file") return {{"path", "new.txt"}, {"content", "x"}};
+  if (tool == "edit_file") return {{"path", "file.txt"}, {"old", "hello"}, {"new", "hello"}};
+  if (tool == "list_files") return Json::object();
+  if (tool == "search_files") return {{"pattern", "hello"}};
+  if (tool == "fetch_url") return {{"url", "http://127.0.0.1/"}};
+  return {{"path", "file.txt"}};
+}
+
+KERNEL_TEST(Toolbox, EachTrustMayUseItsToolsAndNoOther) {
+  for (const TrustLevel trust : {TrustLevel::owner, TrustLevel::full, TrustLevel::inner,
+                                 TrustLevel::familiar, TrustLevel::public_}) {
+    const Workspace workspace;
+    coop::tests::write_file(workspace / "file.txt", "hello\n");
+    const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace, trust);
+    EXPECT_EQ(toolbox->sandboxed(), trust != TrustLevel::owner);
+    for (const ToolInfo& tool : tool_table()) {
+      const ToolOutput output = toolbox->call(tool.name, good_arguments(tool.name));
+      const bool may = policy::may_use(trust, tool.name);
+      const std::string what = std::string(to_text(trust)) + " " + std::string(tool.name);
+      if (!may) {
+        EXPECT_TRUE(output.failed) << what;
+        EXPECT_NE(output.text.find("needs the trust " + std::string(to_text(tool.least))),
+                  std::string::npos)
+            << what << ": " << output.text;
+      } else if (tool.name == "fetch_url") {
+        // The owner is stopped by the address guard, others already by the policy.
+        EXPECT_TRUE(output.failed) << what;
+        const char* rule = trust == TrustLevel::owner ? "loopback" : "no network";
+        EXPECT_NE(output.text.find(rule), std::string::npos) << output.text;
+      } else {
+        EXPECT_FALSE(output.failed) << what << ": " << output.text;
+      }
+    }
+  }
+}
+
+KERNEL_TEST(Toolbox, CommandsOfOthersAreInTheSandboxAndTheOwnersAreNot) {
+  const Workspace workspace;
+  const Json command{{"command", "hostname; cat /etc/passwd | wc -l"}};
+  const ToolOutput inside = open_toolbox(workspace, TrustLevel::full)->call("bash", command);
+  EXPECT_NE(inside.text.find("coop-"), std::string::npos) << inside.text;
+  const ToolOutput outside = open_toolbox(workspace, TrustLevel::owner)->call("bash", command);
+  EXPECT_EQ(outside.text.find("coop-"), std::string::npos) << outside.text;
+}
+
+// HOME is the workspace, and coop's own directories are not there yet.
+KERNEL_TEST(Toolbox, ReadingMakesNothingAndCoopsOwnDirectoriesAreNotWritten) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "file.txt", "hello\n");
+  const std::string home = ::getenv("HOME");
+  ::setenv("HOME", workspace.path().c_str(), 1);
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  for (const char* tool : {"read_file", "list_files", "search_files"})
+    EXPECT_FALSE(toolbox->call(tool, good_arguments(tool)).failed) << tool;
+  EXPECT_FALSE(coop::tests::exists(workspace / ".config"));
+  EXPECT_FALSE(coop::tests::exists(workspace / ".local"));
+  for (const char* path : {".config/coop/policy.toml", ".local/state/coop/approvals/x"}) {
+    EXPECT_TRUE(toolbox->call("write_file", {{"path", path}, {"content", "x"}}).failed) << path;
+    EXPECT_FALSE(coop::tests::exists(workspace / path)) << path;
+  }
+  EXPECT_FALSE(toolbox->call("write_file", good_arguments("write_file")).failed);  // control
+  ::setenv("HOME", home.c_str(), 1);
+}
+
+KERNEL_TEST(Toolbox, ACommandsEndIsInTheResult) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  const ToolOutput failed = toolbox->call("bash", {{"command", "echo out; echo err >&2; exit 3"}});
+  EXPECT_TRUE(failed.failed);
+  EXPECT_EQ(failed.text, "out\nerr\n[exit code 3]");
+  EXPECT_EQ(failed.structured["exit_code"], 3);
+  const ToolOutput late = toolbox->call("bash", {{"command", "sleep 60"}, {"timeout", 1}});
+  EXPECT_EQ(late.structured["outcome"], "timed_out");
+  const ToolOutput much =
+      toolbox->call("bash", {{"command",
+                              "echo first; head -c 1000000 /dev/zero | tr '\\0' x; "
+                              "echo; echo last"}});
+  EXPECT_LT(much.text.size(), 110000U);
+  EXPECT_TRUE(much.text.starts_with("first\n"));
+  EXPECT_TRUE(much.text.ends_with("last\n"));
+  EXPECT_NE(much.text.find("bytes cut"), std::string::npos);
+}
+
+KERNEL_TEST(Toolbox, WorkingDirectoriesAreInTheWorkspace) {
+  const Workspace workspace;
+  coop::tests::make_directories(workspace / "sub");
+  coop::tests::make_symlink("/usr", workspace / "usr");
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  EXPECT_EQ(toolbox->call("bash", {{"command", "pwd"}, {"directory", "sub"}}).text, "/work/sub\n");
+  for (const char* directory : {"..", "/etc", "missing", "usr", "payload"}) {
+    const ToolOutput output = toolbox->call("bash", {{"command", "pwd"}, {"directory", directory}});
+    EXPECT_TRUE(output.failed) << directory;
+    EXPECT_NE(output.text.find("working directory"), std::string::npos) << output.text;
+  }
+}
+
+KERNEL_TEST(Toolbox, ToolsOfTheWorkspaceAreOnThePath) {
+  const Workspace workspace;
+  coop::tests::make_directories(workspace / "tools/bin");
+  coop::tests::write_file(workspace / "tools/bin/mine", "#!/bin/sh\necho mine\n");
+  ::chmod((workspace / "tools/bin/mine").c_str(), 0755);
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  EXPECT_EQ(toolbox->call("bash", {{"command", "mine"}}).text, "mine\n");
+  EXPECT_EQ(toolbox->call("exec", {{"program", "mine"}}).text, "mine\n");
+  // They do not shadow other programs, and the owner does not run files that others have written.
+  coop::tests::write_file(workspace / "tools/bin/ls", "#!/bin/sh\necho mine\n");
+  ::chmod((workspace / "tools/bin/ls").c_str(), 0755);
+  EXPECT_NE(toolbox->call("bash", {{"command", "ls"}}).text, "mine\n");
+  const std::unique_ptr<Toolbox> owner = open_toolbox(workspace, TrustLevel::owner);
+  EXPECT_NE(owner->call("bash", {{"command", "ls"}}).text, "mine\n");
+  EXPECT_TRUE(owner->call("bash", {{"command", "mine"}}).failed);
+}
+
+KERNEL_TEST(Toolbox, TheOwnersToolsAreNotLedOutByALinkOfOthers) {
+  const Workspace workspace;
+  const std::string target = workspace.around().path() + "/target";
+  coop::tests::write_file(target, "before");
+  coop::tests::make_symlink(target, workspace / "report.md");
+  const std::unique_ptr<Toolbox> owner = open_toolbox(workspace, TrustLevel::owner);
+  EXPECT_FALSE(owner->call("write_file", {{"path", target}, {"content", "meant"}}).failed);
+  const ToolOutput wrote =
+      owner->call("write_file", {{"path", "report.md"}, {"content", "not meant"}});
+  EXPECT_TRUE(wrote.failed);
+  EXPECT_EQ(wrote.structured["denials"][0]["rule"], "links of the workspace");
+  EXPECT_TRUE(owner->call("read_file", {{"path", "report.md"}}).failed);
+  EXPECT_EQ(coop::tests::read_file(target), "meant");
+}
+
+KERNEL_TEST(Toolbox, WhoTheAgentIsCommandsDoNotWriteEither) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "Soul.md", "me");
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  EXPECT_FALSE(toolbox->call("bash", {{"command", "echo x > other.md"}}).failed);  // control
+  EXPECT_TRUE(toolbox->call("bash", {{"command", "echo x > Soul.md"}}).failed);
+  EXPECT_TRUE(toolbox->call("bash", {{"command", "mv Soul.md away.md"}}).failed);
+  EXPECT_TRUE(toolbox->call("write_file", {{"path", "USER.md/x"}, {"content", "x"}}).failed);
+  EXPECT_EQ(coop::tests::read_file(workspace / "Soul.md"), "me");
+}
+
+// Refused, or taken away when the command is over.
+bool bash_keeps(Toolbox& toolbox, const std::string& path) {
+  const ToolOutput output = toolbox.call(
+      "bash", {{"command", "mkdir -p \"$(dirname '" + path + "')\" && echo x > '" + path + "'"}});
+  return !output.failed && output.structured["quarantined"].empty();
+}
+
+KERNEL_TEST(Toolbox, GuardsHoldForCommandsAndFileToolsAlike) {
+  const std::vector<std::pair<std::string, bool>> paths{
+      {".vscode/tasks.json", false},
+      {"sub/.vscode/tasks.json", true},
+      {"repo/.vscode/tasks.json", false},
+      {"repo/sub/.envrc", true},
+      {".ENVRC", false},
+      {"sub/.coop/policy.toml", false},
+      {".git/hooks/pre-commit", false},
+      {".git/Hooks/pre-commit", false},
+      {".git/config", false},
+      {".git/description", true},
+      {"new/.git/config", false},
+      {"sub/.git", false},
+      {"store/hooks/update", false},
+      {"store/refs/x", true},
+      {"almost/config", true},
+      {"almost/HEAD", false},
+      {"githooks/pre-commit", false},
+      {"shared/rc", false},
+      {"shared/other", true},
+      {".git/modules/a/hooks/x", true},
+      {".git/modules/a/HEAD", true},
+      {"repo/.git/worktrees/w/config.worktree", false},
+      {"ordinary/file", true},
+  };
+  for (const auto& [path, allowed] : paths) {
+    for (const bool by_command : {true, false}) {
+      const Workspace workspace;
+      const coop::tests::Ran made = coop::tests::run_bare(
+          {"sh", "-c",
+           "cd " + workspace.path() +
+               " && git init -q . && git config core.hooksPath githooks && git init -q repo &&"
+               " git init -q --bare store && mkdir -p sub almost/refs almost/objects shared &&"
+               " touch almost/config && ln -s shared/rc .mcp.json"});
+      ASSERT_EQ(made.exit_code, 0) << made.err;
+      const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+      const bool kept =
+          by_command ? bash_keeps(*toolbox, path)
+                     : !toolbox->call("write_file", {{"path", path}, {"content", "x"}}).failed;
+      EXPECT_EQ(kept, allowed) << path << (by_command ? " by bash" : " by write_file");
+    }
+  }
+}
+
+KERNEL_TEST(Toolbox, AFileWithASecretIsNotSentInPart) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "key", std::string("gh") + "p_" + std::string(36, 'a'));
+  const ToolOutput output = open_toolbox(workspace)->call("send_file", {{"path", "key"}});
+  EXPECT_TRUE(output.failed);
+  EXPECT_FALSE(output.structured.contains("data"));
+}
+
+KERNEL_TEST(Toolbox, SecretsThatThePolicySetsAreKnown) {
+  const Workspace workspace;
+  Policy policy{.workspace = workspace.path()};
+  policy.set_environment["MY_TOKEN"] = "plain-internal-value-123";
+  const std::unique_ptr<Toolbox> toolbox = Toolbox::open({.policy = policy}).value();
+  const ToolOutput output = toolbox->call("bash", {{"command", "echo $MY_TOKEN"}});
+  EXPECT_EQ(output.text.find("plain-internal"), std::string::npos) << output.text;
+  EXPECT_NE(output.text.find("MY_TOKEN"), std::string::npos) << output.text;
+}
+
+// Consecutive calls can use the port; no prepared sandbox occupies it.
+KERNEL_TEST(Toolbox, APublishedPortServesEachCall) {
+  const Workspace workspace;
+  Policy policy;
+  policy.workspace = workspace.path();
+  policy.publish = {{.host = 18431, .sandbox = 8000, .origin = Origin::of_flag("--publish")}};
+  const std::unique_ptr<Toolbox> toolbox = Toolbox::open({.policy = policy}).value();
+  toolbox->warm_up();
+  for (int count = 0; count < 3; ++count) {
+    const ToolOutput output = toolbox->call("bash", {{"command", "echo served"}});
+    EXPECT_FALSE(output.failed) << output.text;
+    EXPECT_NE(output.text.find("served"), std::string::npos) << output.text;
+  }
+  EXPECT_FALSE(Pool::create(policy, 1).has_value());
+}
+
+KERNEL_TEST(Toolbox, VariablesThatInjectCodeAreRefused) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  EXPECT_EQ(toolbox
+                ->call("exec", {{"program", "sh"},
+                                {"arguments", {"-c", "echo $A"}},
+                                {"environment", {{"A", "b"}}}})
+                .text,
+            "b\n");  // control
+  for (const char* name : {"LD_PRELOAD", "BASH_ENV", "PYTHONPATH", "NODE_OPTIONS", "BASH_FUNC_ls%%",
+                           "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "LESSOPEN", "PS4"}) {
+    const ToolOutput output =
+        toolbox->call("exec", {{"program", "true"}, {"environment", {{name, "x"}}}});
+    EXPECT_TRUE(output.failed) << name;
+    EXPECT_NE(output.text.find("injects code"), std::string::npos) << output.text;
+    EXPECT_EQ(output.text.find("--unsafe-env"), std::string::npos) << output.text;
+  }
+  EXPECT_TRUE(
+      toolbox->call("exec", {{"program", "true"}, {"environment", {{"A\nB", "x"}}}}).failed);
+}
+
+KERNEL_TEST(Toolbox, WithoutASandboxNothingRuns) {
+  const Workspace workspace;
+  Policy policy{.workspace = workspace.path()};
+  policy.network = NetworkMode::veth;  // which this version cannot do
+  Result<std::unique_ptr<Toolbox>> toolbox = Toolbox::open({.policy = policy});
+  if (!toolbox) return;  // refused even sooner
+  const ToolOutput output = (*toolbox)->call("bash", {{"command", "touch ran"}});
+  EXPECT_TRUE(output.failed);
+  EXPECT_FALSE(coop::tests::exists(workspace / "ran"));
+}
+
+// Concatenated here, so that no secret scanner reports this file.
+std::string some_secret() { return std::string("gh") + "p_" + std::string(36, 'a'); }
+
+KERNEL_TEST(Toolbox, ASecretInTheArgumentsStopsTheCall) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  const ToolOutput output =
+      toolbox->call("bash", {{"command", "touch ran; echo " + some_secret()}});
+  EXPECT_TRUE(output.failed);
+  EXPECT_NE(output.text.find("was not made"), std::string::npos) << output.text;
+  EXPECT_FALSE(coop::tests::exists(workspace / "ran"));
+}
+
+KERNEL_TEST(Toolbox, ASecretInAResultIsReplacedWithheldOrEndsTheToolbox) {
+  const Workspace workspace;
+  coop::tests::write_file(workspace / "token", "token: " + some_secret() + "\n");
+  const Json read{{"command", "cat token; base64 -w0 token"}};
+  for (const OnLeak on_leak : {OnLeak::redact, OnLeak::block, OnLeak::terminate}) {
+    const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace, TrustLevel::full, on_leak);
+    const ToolOutput output = toolbox->call("bash", read);
+    const std::string all = output.text + output.structured.dump();
+    EXPECT_EQ(all.find(some_secret()), std::string::npos) << all;
+    EXPECT_NE(output.text.find("leak guard"), std::string::npos) << output.text;
+    EXPECT_EQ(output.failed, on_leak != OnLeak::redact);
+    EXPECT_EQ(output.structured.value("redacted", false), on_leak == OnLeak::redact);
+    EXPECT_EQ(toolbox->terminated(), on_leak == OnLeak::terminate);
+    const ToolOutput next = toolbox->call("bash", {{"command", "true"}});
+    EXPECT_EQ(next.failed, on_leak == OnLeak::terminate) << next.text;
+    EXPECT_EQ(toolbox->call("read_file", {{"path", "token"}}).text.find(some_secret()),
+              std::string::npos);
+  }
+}
+
+KERNEL_TEST(Toolbox, WhatAppearsLaterAndMatchesAPatternIsHiddenToo) {
+  const Workspace workspace;
+  Policy policy{.workspace = workspace.path()};
+  policy.rules.push_back(PathRule{.kind = RuleKind::hide,
+                                  .path = workspace / "*.env",
+                                  .if_missing = Missing::skip,
+                                  .origin = {Scope::user, "policy.toml", {3, 0}},
+                                  .pattern = true});
+  Result<std::unique_ptr<Toolbox>> opened = Toolbox::open({.policy = policy});
+  ASSERT_TRUE(opened.has_value()) << to_text(opened.error());
+  const std::unique_ptr<Toolbox> toolbox = std::move(*opened);
+  toolbox->warm_up();
+  EXPECT_FALSE(toolbox->call("bash", {{"command", "true"}}).failed);
+  // By another process, while a prepared sandbox waits.
+  coop::tests::write_file(workspace / "later.env", "KEY=s3cret\n");
+  coop::tests::write_file(workspace / "plain", "visible\n");
+  const std::string read = toolbox->call("bash", {{"command", "cat later.env plain"}}).text;
+  EXPECT_EQ(read.find("s3cret"), std::string::npos) << read;
+  EXPECT_NE(read.find("visible"), std::string::npos) << read;  // control
+  const ToolOutput file = toolbox->call("read_file", {{"path", "later.env"}});
+  EXPECT_TRUE(file.failed);
+  EXPECT_EQ(file.structured["denials"][0]["rule"], "policy.toml:3") << file.structured.dump();
+  EXPECT_EQ(toolbox->call("search_files", {{"pattern", "s3cret"}}).text.find("KEY"),
+            std::string::npos);
+}
+
+KERNEL_TEST(Toolbox, WithoutASandboxEveryAnswerSaysSo) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> off =
+      Toolbox::open({.trust = TrustLevel::inner,
+                     .policy = Policy{.workspace = workspace.path()},
+                     .sandbox_enabled = false})
+          .value();
+  EXPECT_EQ(off->isolation(), Isolation::disabled);
+  EXPECT_NE(off->instructions().find("DISABLED"), std::string::npos);
+  EXPECT_EQ(off->call("bash", {{"command", "true"}}).structured["isolation"], "disabled");
+  const std::unique_ptr<Toolbox> owner = open_toolbox(workspace, TrustLevel::owner);
+  EXPECT_EQ(owner->call("bash", {{"command", "true"}}).structured["isolation"], "bypass");
+  const std::unique_ptr<Toolbox> inside = open_toolbox(workspace);
+  EXPECT_FALSE(inside->call("bash", {{"command", "true"}}).structured.contains("isolation"));
+}
+
+KERNEL_TEST(Toolbox, ASecretWithQuotesInItIsFoundInArgumentsToo) {
+  const Workspace workspace;
+  ::setenv("COOP_TEST_SECRET", "a\"b\\c-0123456789", 1);
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  ::unsetenv("COOP_TEST_SECRET");
+  const ToolOutput output =
+      toolbox->call("write_file", {{"path", "x"}, {"content", "k=a\"b\\c-0123456789"}});
+  EXPECT_TRUE(output.failed) << output.text;
+  EXPECT_FALSE(coop::tests::exists(workspace / "x"));
+}
+
+KERNEL_TEST(Toolbox, OutputArrivesWhileTheCommandRunsAndACancelEndsIt) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  const int cancel = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::string live;
+  const CallHooks hooks{.progress =
+                            [&](std::string_view piece) {
+                              live += piece;
+                              ::eventfd_write(cancel, 1);
+                            },
+                        .cancel_fd = cancel};
+  // More than the leak guard holds back.
+  const ToolOutput output =
+      toolbox->call("bash", {{"command", "yes yyyy | head -c 100000; sleep 60"}}, hooks);
+  ::close(cancel);
+  EXPECT_FALSE(live.empty());
+  EXPECT_TRUE(output.failed);
+  EXPECT_EQ(output.structured["outcome"], "signalled") << output.structured.dump();
+}
+
+KERNEL_TEST(Toolbox, SixteenCallsAtOnce) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  std::mutex mutex;
+  int good = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int number = 0; number < 16; ++number)
+      threads.emplace_back([&, number] {
+        const std::string text = std::to_string(number);
+        const ToolOutput ran = toolbox->call("bash", {{"command", "echo " + text}});
+        const ToolOutput wrote =
+            toolbox->call("write_file", {{"path", "file" + text}, {"content", text}});
+        const std::lock_guard lock(mutex);
+        good += ran.text == text + "\n" && !wrote.failed ? 1 : 0;
+      });
+  }
+  EXPECT_EQ(good, 16);
+}
+
+}  // namespace
+}  // namespace coop::tools

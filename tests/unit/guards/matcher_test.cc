@@ -1,0 +1,208 @@
+// The matcher of one path against the walk through the whole tree: what it lets pass, no walk lists afterwards.
+#include "guards/matcher.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "guards/workspace.h"
+#include "temp_tree.h"
+
+namespace coop::guards {
+namespace {
+
+using test::TempTree;
+
+std::vector<std::string> guard_names() {
+  std::vector<std::string> names = test::kGuards;
+  names.insert(names.end(), {".coop", "coop.toml"});
+  return names;
+}
+
+GuardMatcher matcher_of(const Path& root, const WorkspaceFacts& facts) {
+  return GuardMatcher({.root = root, .names = guard_names(), .before = facts});
+}
+
+std::string verdict(const Path& root, const std::string& path) {
+  const Result<WorkspaceFacts> facts = inspect_workspace(root, guard_names());
+  if (!facts) return to_text(facts.error());
+  return matcher_of(root, *facts).guard_of(join(root, path)).value_or("");
+}
+
+TEST(MatcherTest, NamesCountWhereTheGuideSaysSo) {
+  const TempTree tree;
+  tree.must("git init -q repo && git init -q --bare store && mkdir plain");
+  EXPECT_EQ(verdict(tree.path(), ".vscode/x"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), "plain/.vscode/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "repo/.vscode/x"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), "repo/sub/.vscode/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "plain/.coop/policy.toml"), ".coop");
+  EXPECT_EQ(verdict(tree.path(), "store/hooks/pre-receive"), ".git/hooks");
+  EXPECT_EQ(verdict(tree.path(), "store/info/attributes"), ".git/info/attributes");
+  EXPECT_EQ(verdict(tree.path(), "plain/hooks/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "new/.git/config"), ".git/config");
+  EXPECT_EQ(verdict(tree.path(), "plain/.git"), ".git");
+  EXPECT_EQ(verdict(tree.path(), "repo/.git/description"), "");
+}
+
+TEST(MatcherTest, CaseAndWhatFileSystemsDropDoNotMatter) {
+  const TempTree tree;
+  tree.must("mkdir -p a/.GIT a/.GitHub/Workflows .GitHub/Workflows && touch .ENVRC. a/.VSCODE");
+  const Result<WorkspaceFacts> facts = inspect_workspace(tree.path(), guard_names());
+  ASSERT_TRUE(facts);
+  std::vector<std::string> found;
+  for (const GuardedPath& guarded : facts->guarded)
+    found.emplace_back(relative_to(guarded.path, tree.path()));
+  EXPECT_EQ(found, (std::vector<std::string>{".ENVRC.", ".GitHub/Workflows", "a/.GitHub/Workflows",
+                                             "a/.VSCODE"}));
+  EXPECT_EQ(verdict(tree.path(), ".Vscode/x"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), ".v\u017fcode/x"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), "a/.git /Config"), ".git/config");
+}
+
+TEST(MatcherTest, WhatALinkOrGitsConfigurationLeadsToIsGuardedBeforeItExists) {
+  const TempTree tree;
+  tree.must(
+      "git init -q . && git config core.hooksPath githooks && ln -s shared/rc .envrc &&"
+      " ln -s agent .claude");
+  EXPECT_EQ(verdict(tree.path(), "githooks/pre-commit"), ".git/hooks");
+  EXPECT_EQ(verdict(tree.path(), "shared/rc"), ".envrc");
+  EXPECT_EQ(verdict(tree.path(), "agent/settings.json"), ".claude/settings.json");
+  EXPECT_EQ(verdict(tree.path(), "agent/other"), "");
+  EXPECT_EQ(verdict(tree.path(), "shared/other"), "");
+}
+
+TEST(MatcherTest, ARepositoryOutsideIsMatchedByItsStructure) {
+  const TempTree tree;
+  tree.must(
+      "git init -q main && cd main && git commit -q --allow-empty -m x && git worktree add -q "
+      "../w");
+  const Result<WorkspaceFacts> facts = inspect_workspace(tree / "w", guard_names());
+  ASSERT_TRUE(facts);
+  ASSERT_EQ(facts->outside_git, std::vector<Path>{tree / "main/.git"});
+  const GuardMatcher outside = matcher_of(tree / "main/.git", *facts);
+  EXPECT_EQ(outside.guard_of(tree / "main/.git/hooks/x"), ".git/hooks");
+  EXPECT_EQ(outside.guard_of(tree / "main/.git/worktrees/w/config.worktree"),
+            ".git/config.worktree");
+  EXPECT_EQ(outside.guard_of(tree / "main/.git/logs/.vscode"), std::nullopt);
+}
+
+// --- Generated trees -------------------------------------------------------------------------
+
+class Generator {
+ public:
+  Generator(Path root, unsigned seed) : root_(std::move(root)), random_(seed) {}
+
+  void make_tree() { fill(root_, 3); }
+
+  // Below the root; nothing that goes through a symlink, or is a directory.
+  std::optional<Path> writable_path() {
+    Path path = root_;
+    for (std::size_t left = 1 + pick(4); left > 0; --left) {
+      path = join(path, name());
+      const auto status = std::filesystem::symlink_status(path);
+      const bool usable =
+          !std::filesystem::exists(status) || (left > 1 ? std::filesystem::is_directory(status)
+                                                        : std::filesystem::is_regular_file(status));
+      if (!usable) return std::nullopt;
+    }
+    return path;
+  }
+
+ private:
+  std::size_t pick(std::size_t count) { return random_() % count; }
+
+  std::string name() {
+    static const std::vector<std::string> kNames{
+        ".git",  "HEAD",   "objects", "refs", "config",     "hooks",   "commondir",     "modules",
+        "a",     "b",      ".vscode", "info", "attributes", ".claude", "settings.json", "worktrees",
+        ".coop", ".envrc", "Head",    ".Git", "CONFIG",     "githooks"};
+    // Git's own names more often: several have to come together.
+    return kNames[pick(2) == 0 ? pick(10) : pick(kNames.size())];
+  }
+
+  void fill(const Path& directory, int depth) {
+    static const std::vector<std::string> kTargets{"a", "../a", "..", "b/a", "missing", "hooks"};
+    for (std::size_t left = pick(7); left > 0; --left) {
+      const Path path = join(directory, name());
+      if (test::exists(path)) continue;
+      const std::size_t kind = pick(10);
+      if (kind < 6 && depth > 0) {
+        std::filesystem::create_directory(path);
+        fill(path, depth - 1);
+      } else if (kind == 6) {
+        std::filesystem::create_symlink(kTargets[pick(kTargets.size())], path);
+      } else {
+        const bool hooks = name_of(path) == "config" && pick(2) == 0;
+        std::ofstream(path) << (hooks ? "[core]\nhooksPath = githooks\n" : "x");
+      }
+    }
+  }
+
+  Path root_;
+  std::mt19937 random_;
+};
+
+// Writes the file as a command would, and takes back what was made.
+class Written {
+ public:
+  explicit Written(const Path& path) : made_(path), existed_(test::exists(path)) {
+    while (!existed_ && !test::exists(parent_of(made_))) made_ = parent_of(made_);
+    std::filesystem::create_directories(parent_of(path));
+    if (!existed_) std::ofstream(path) << "x";
+  }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  ~Written() {
+    if (!existed_) std::filesystem::remove_all(made_);
+  }
+
+ private:
+  Path made_;
+  bool existed_;
+};
+
+bool lists_something_new(const WorkspaceFacts& before, const WorkspaceFacts& after,
+                         const Path& written) {
+  return std::ranges::any_of(after.guarded, [&](const GuardedPath& found) {
+    return is_within(written, found.path) ||
+           std::ranges::find(before.guarded, found.path, &GuardedPath::path) ==
+               before.guarded.end();
+  });
+}
+
+TEST(MatcherTest, AgreesWithTheWalkOnGeneratedTrees) {
+  int guarded = 0;
+  int free = 0;
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    const TempTree tree(test::fast_parent());
+    Generator generator(tree.path(), seed);
+    generator.make_tree();
+    const Result<WorkspaceFacts> before = inspect_workspace(tree.path(), guard_names());
+    ASSERT_TRUE(before) << to_text(before.error());
+    const GuardMatcher matcher = matcher_of(tree.path(), *before);
+    for (int attempt = 0; attempt < 40; ++attempt) {
+      const std::optional<Path> path = generator.writable_path();
+      if (!path) continue;
+      const std::optional<std::string> guard = matcher.guard_of(*path);
+      const Written written(*path);
+      const Result<WorkspaceFacts> after = inspect_again(tree.path(), guard_names(), *before);
+      ASSERT_TRUE(after) << to_text(after.error());
+      ASSERT_EQ(guard.has_value(), lists_something_new(*before, *after, *path))
+          << "seed " << seed << ": " << relative_to(*path, tree.path()) << " by "
+          << guard.value_or("nothing");
+      ++(guard ? guarded : free);
+    }
+  }
+  EXPECT_GT(guarded, 300);  // control: both answers are met often
+  EXPECT_GT(free, 300);
+}
+
+}  // namespace
+}  // namespace coop::guards

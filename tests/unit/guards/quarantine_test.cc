@@ -1,0 +1,418 @@
+#include "guards/quarantine.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "guards/workspace.h"
+#include "temp_tree.h"
+
+namespace coop::guards {
+namespace {
+
+using test::exists;
+using test::read_text;
+using test::TempTree;
+using Lines = std::vector<std::string>;
+
+// A workspace "w" and a quarantine "q", on the same file system or not.
+class QuarantineTest : public testing::Test {
+ protected:
+  void before(const Path& workspace = "w") {
+    workspace_ = tree / workspace;
+    Result<WorkspaceFacts> facts = inspect_workspace(workspace_, test::kGuards);
+    ASSERT_TRUE(facts) << to_text(facts.error());
+    facts_ = {*facts};
+  }
+  QuarantineReport after() { return after(tree / "q"); }
+  QuarantineReport after(const Path& directory) {
+    return quarantine({.roots = {workspace_}, .names = test::kGuards, .mounted = mounted_}, facts_,
+                      directory);
+  }
+  // "relative path: rule" of what was moved.
+  Lines moved(const QuarantineReport& report) const {
+    Lines lines;
+    for (const Quarantined& item : report.moved) {
+      const bool inside = is_within(item.path, workspace_);
+      lines.push_back(
+          std::string(inside ? relative_to(item.path, workspace_) : std::string_view(item.path)) +
+          ": guard " + item.guard);
+      EXPECT_FALSE(exists(item.path)) << item.path;
+      EXPECT_TRUE(exists(item.moved_to)) << item.moved_to;
+    }
+    return lines;
+  }
+
+  const TempTree tree;
+  Path workspace_{};
+  std::vector<WorkspaceFacts> facts_{};
+  std::vector<Path> mounted_{};
+};
+
+TEST_F(QuarantineTest, WhatWasThereStays) {
+  tree.must("git init -q w && mkdir w/.vscode && touch w/.envrc");
+  before();
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{});
+  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_FALSE(exists(tree / "q"));
+  EXPECT_TRUE(exists(tree / "w/.git/hooks"));
+}
+
+TEST_F(QuarantineTest, WhatAppearedIsMovedWithItsBytes) {
+  tree.must("git init -q w && rm -r w/.git/hooks");
+  before();
+  tree.must(
+      "cd w && mkdir -p .git/hooks .vscode .github/workflows src/.vscode && echo run "
+      ">.git/hooks/pre-commit && echo '{}' >.vscode/tasks.json && echo e >x && ln x .envrc");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report),
+            (Lines{".envrc: guard .envrc", ".git/hooks: guard .git/hooks",
+                   ".github/workflows: guard .github/workflows", ".vscode: guard .vscode"}));
+  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_EQ(read_text(tree / "q/0-w/.git/hooks/pre-commit"), "run\n");
+  EXPECT_EQ(read_text(tree / "q/0-w/.vscode/tasks.json"), "{}\n");
+  EXPECT_EQ(read_text(tree / "q/0-w/.envrc"), "e\n");
+  EXPECT_EQ(test::mode_of(tree / "q"), mode_t{0700});
+  EXPECT_TRUE(exists(tree / "w/src/.vscode"));
+}
+
+TEST_F(QuarantineTest, NestedRepositoryKeepsAllButItsGuards) {
+  tree.must("mkdir w");
+  before();
+  tree.must(
+      "git init -q w/n && cd w/n && git commit -q --allow-empty -m x && touch .envrc"
+      " && git init -q --bare ../bare");
+  EXPECT_EQ(moved(after()), (Lines{"bare/config: guard .git/config", "bare/hooks: guard .git/hooks",
+                                   "n/.envrc: guard .envrc", "n/.git/config: guard .git/config",
+                                   "n/.git/hooks: guard .git/hooks"}));
+  tree.must("cd w/n && git log --oneline");
+}
+
+TEST_F(QuarantineTest, NewWorktreesAndSubmodulesAreHarmless) {
+  tree.must(
+      "git init -q lib && cd lib && git commit -q --allow-empty -m x && cd .. &&"
+      " git init -q w && cd w && git commit -q --allow-empty -m x");
+  before();
+  tree.must(
+      "cd w && git worktree add -q tree &&"
+      " git -c protocol.file.allow=always submodule --quiet add ../lib sub && cd sub &&"
+      " git submodule status");
+  QuarantineReport report = after();
+  // .git/config was not read-only in this test: submodule add has replaced it.
+  EXPECT_EQ(moved(report),
+            (Lines{".git/config: guard .git/config", ".git/modules/sub/config: guard .git/config",
+                   ".git/modules/sub/hooks: guard .git/hooks"}));
+  ASSERT_EQ(report.notes.size(), 1u);
+  tree.must(
+      "cd w/tree && git commit -q --allow-empty -m y && cd ../sub &&"
+      " git commit -q --allow-empty -m y");
+}
+
+TEST_F(QuarantineTest, GitFilesAndLinksThatLeadElsewhereAreMoved) {
+  tree.must("git init -q evil && git init -q w");
+  before();
+  tree.must(
+      "cd w && mkdir a b c && echo 'gitdir: ../../evil/.git' >a/.git && ln -s ../../evil/.git"
+      " b/.git && mkfifo c/.git && echo ../evil >.git/commondir && mkdir .git/modules &&"
+      " ln -s ../../evil .git/modules/m");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report),
+            (Lines{".git/commondir: guard .git", ".git/modules/m: guard .git", "a/.git: guard .git",
+                   "b/.git: guard .git", "c/.git: guard .git"}));
+  EXPECT_EQ(report.notes, Lines{});
+}
+
+TEST_F(QuarantineTest, HarmlessGitFileWhoseTargetWasSwappedIsMoved) {
+  tree.must(
+      "git init -q w && cd w && mkdir -p .git/modules/s/objects .git/modules/s/refs s &&"
+      " echo 'ref: refs/heads/x' >.git/modules/s/HEAD && echo 'gitdir: ../.git/modules/s' "
+      ">s/.git && cp -r .git/modules/s evil");
+  before();
+  tree.must("cd w && rm -r .git/modules/s && ln -s ../../evil .git/modules/s && touch evil/config");
+  EXPECT_EQ(moved(after()), (Lines{".git/modules/s: guard .git", "evil/config: guard .git/config",
+                                   "s/.git: guard .git"}));
+}
+
+TEST_F(QuarantineTest, OutsideRepositoryIsLookedThroughWhateverItsPointersSayNow) {
+  tree.must(
+      "git init -q main && cd main && git commit -q --allow-empty -m x &&"
+      " git worktree add -q ../w && rm -r .git/hooks");
+  before();
+  tree.must(
+      "mkdir main/.git/hooks && touch main/.git/hooks/x && echo /nowhere "
+      ">main/.git/worktrees/w/gitdir && touch main/.git/worktrees/w/config.worktree");
+  const Path git = tree / "main/.git";
+  EXPECT_EQ(moved(after()),
+            (Lines{git + "/hooks: guard .git/hooks",
+                   git + "/worktrees/w/config.worktree: guard .git/config.worktree"}));
+  EXPECT_TRUE(exists(tree / "q/0-.git/hooks/x"));
+}
+
+TEST_F(QuarantineTest, SymlinkItselfIsMovedNotItsTarget) {
+  tree.must("mkdir w w/target elsewhere");
+  before();
+  tree.must(
+      "ln -s ../elsewhere w/.vscode && ln -s target w/.claude && touch "
+      "w/target/settings.json elsewhere/x");
+  EXPECT_EQ(moved(after()),
+            (Lines{".claude: guard .claude/settings.json", ".vscode: guard .vscode"}));
+  EXPECT_TRUE(exists(tree / "elsewhere/x"));
+  EXPECT_TRUE(exists(tree / "w/target/settings.json"));
+}
+
+TEST_F(QuarantineTest, ReplacedSymlinkIsMovedAndTheOldOnePutBack) {
+  tree.must(
+      "mkdir -p w/shared w/evil w/src && touch w/shared/rc && ln -s shared/rc w/.envrc &&"
+      " ln -s shared/none w/.vscode && ln -s shared w/.claude");
+  before();
+  tree.must("cd w && ln -sfn src .claude && rm .envrc && echo evil >.envrc && mkdir shared/none");
+  const QuarantineReport report = after();
+  // What the unchanged symlink leads to has appeared; the new target of the changed one stays.
+  EXPECT_EQ(moved(QuarantineReport{}), Lines{});
+  Lines paths;
+  for (const Quarantined& item : report.moved)
+    paths.emplace_back(relative_to(item.path, workspace_));
+  EXPECT_EQ(paths, (Lines{".claude", ".envrc", "shared/none"}));
+  tree.must(
+      "cd w && [ $(readlink .envrc) = shared/rc ] && [ $(readlink .claude) = shared ] &&"
+      " [ -d src ] && [ $(cat ../q/0-w/.envrc) = evil ]");
+  EXPECT_EQ(report.notes.size(), 2u);
+}
+
+TEST_F(QuarantineTest, ChangeThroughAnotherHardLinkIsNoted) {
+  tree.must("mkdir w && echo a >w/.envrc && ln w/.envrc w/other");
+  before();
+  mounted_ = {tree / "w/.envrc"};
+  tree.must("echo b >>w/other");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{});
+  EXPECT_EQ(
+      report.notes,
+      Lines{tree / "w/.envrc changed during the run although guarded: it has other hard links"});
+}
+
+// The inode alone would not tell: its number may be that of the removed file.
+TEST_F(QuarantineTest, ReplacementOfWhatWasNotMountedIsMoved) {
+  tree.must("mkdir -p w/.vscode w/.github/workflows && echo a >w/.envrc");
+  before();
+  mounted_ = {tree / "w/.github"};
+  tree.must(
+      "cd w && rm -r .envrc .vscode && echo b >.envrc && mkdir .vscode &&"
+      " touch .github/workflows/host");
+  EXPECT_EQ(moved(after()), (Lines{".envrc: guard .envrc", ".vscode: guard .vscode"}));
+}
+
+TEST_F(QuarantineTest, ModesHideAndHoldNothing) {
+  tree.must("mkdir w");
+  before();
+  tree.must(
+      "cd w && mkdir -p a/b/.git/hooks .vscode .github/workflows && echo x "
+      ">.vscode/x && chmod 000 .vscode/x .vscode .github a/b/.git/hooks && chmod 555 a/b/.git &&"
+      " chmod 000 a/b a && chmod 555 .");
+  const QuarantineReport report = after();
+  tree.must(
+      "chmod 755 w && [ $(stat -c %a w/a) = 0 ] && [ $(stat -c %a w/.github) = 0 ] &&"
+      " chmod 700 w/a w/.github q/0-w/.vscode q/0-w/.vscode/x");
+  EXPECT_EQ(moved(report), (Lines{".github/workflows: guard .github/workflows",
+                                  ".vscode: guard .vscode", "a/b/.git/hooks: guard .git/hooks"}));
+  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_EQ(read_text(tree / "q/0-w/.vscode/x"), "x\n");
+  tree.must(
+      "[ $(stat -c %a w/a/b) = 0 ] && chmod 700 w/a/b && [ $(stat -c %a w/a/b/.git) = 555 ] &&"
+      " [ $(stat -c %a q/0-w/a/b/.git/hooks) = 0 ]");
+}
+
+TEST_F(QuarantineTest, StrangeNamesAreMoved) {
+  tree.must("mkdir w");
+  before();
+  const std::string name = "new\nline\xff\x1b[2J" + std::string(240, 'x');
+  ASSERT_EQ(::mkdir((tree / "w/" + name).c_str(), 0755), 0);
+  ASSERT_EQ(::mkdir((tree / "w/" + name + "/.git").c_str(), 0755), 0);
+  tree.write("w/" + name + "/.git/config", "c");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{name + "/.git/config: guard .git/config"});
+  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_EQ(read_text(tree / "q/0-w/" + name + "/.git/config"), "c");
+}
+
+TEST_F(QuarantineTest, PathsLongerThanAnySystemCallTakesAreMoved) {
+  const TempTree memory(test::fast_parent());
+  memory.must("mkdir w");
+  workspace_ = memory / "w";
+  facts_ = {WorkspaceFacts{}};
+  const int deep = test::make_deep(workspace_, 5000);  // 10,000 bytes
+  ASSERT_EQ(::mkdirat(deep, ".git", 0755), 0);
+  ASSERT_EQ(::mkdirat(deep, ".git/hooks", 0755), 0);
+  const QuarantineReport report = after(memory / "q");
+  EXPECT_EQ(report.notes, Lines{});
+  ASSERT_EQ(report.moved.size(), 1u);
+  EXPECT_EQ(report.moved[0].path.size(), workspace_.size() + 10'000 + 11);
+  EXPECT_EQ(::faccessat(deep, ".git/hooks", F_OK, 0), -1);
+  ::close(deep);
+  memory.must("find q -name hooks | grep -q hooks");
+}
+
+TEST_F(QuarantineTest, EndlessNestingWithGuardsInEveryLevelEnds) {
+  const TempTree memory(test::fast_parent());
+  workspace_ = memory.path();
+  facts_ = {WorkspaceFacts{}};
+  int directory = ::open(workspace_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int level = 0; level < 12'000; ++level) {
+    ASSERT_EQ(::mkdirat(directory, "d", 0755), 0);
+    const int below = ::openat(directory, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (level % 50 == 0) {
+      ASSERT_EQ(::symlinkat("x", below, ".git"), 0);
+    }
+    ::close(directory);
+    directory = below;
+  }
+  ::close(directory);
+  const QuarantineReport report = after(memory / "q");
+  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_EQ(memory.shell("! find d -name .git | grep -q ."), 0);
+}
+
+TEST_F(QuarantineTest, SecondCallOfASessionFindsItsOwnShelf) {
+  tree.must("mkdir w");
+  before();
+  tree.must("echo 1 >w/.envrc");
+  const QuarantineReport first = after();
+  tree.must("echo 2 >w/.envrc");
+  const QuarantineReport second = after();
+  ASSERT_EQ(first.moved.size(), 1u);
+  ASSERT_EQ(second.moved.size(), 1u);
+  EXPECT_EQ(read_text(first.moved[0].moved_to), "1\n");
+  EXPECT_EQ(read_text(second.moved[0].moved_to), "2\n");
+}
+
+TEST_F(QuarantineTest, QuarantineInsideTheWorkspaceIsLeftAlone) {
+  tree.must("mkdir w");
+  before();
+  tree.must("git init -q w/n");
+  const QuarantineReport report = after(tree / "w/q");
+  EXPECT_EQ(moved(report),
+            (Lines{"n/.git/config: guard .git/config", "n/.git/hooks: guard .git/hooks"}));
+  EXPECT_EQ(moved(after(tree / "w/q")), Lines{});
+}
+
+TEST_F(QuarantineTest, QuarantineThatIsASymlinkIsRefusedAndTheFileSetAside) {
+  tree.must("mkdir w elsewhere && ln -s elsewhere q");
+  before();
+  tree.must("echo x >w/.envrc");
+  const QuarantineReport report = after();
+  ASSERT_EQ(moved(report), Lines{".envrc: guard .envrc"});
+  EXPECT_EQ(report.moved[0].moved_to, tree / "w/.coop-quarantined-0");
+  EXPECT_EQ(report.notes.size(), 1u);
+  tree.must("[ -z \"$(ls elsewhere)\" ]");
+}
+
+TEST_F(QuarantineTest, AfterAnIncompleteLookTheTimeDecides) {
+  tree.must("mkdir w && touch w/.envrc");
+  before();
+  facts_[0].guarded.clear();  // not reached
+  facts_[0].complete = false;
+  facts_[0].started += 1'000'000'000;
+  EXPECT_EQ(moved(after()), Lines{});
+  facts_[0].started -= 3'000'000'000;
+  EXPECT_EQ(moved(after()), Lines{".envrc: guard .envrc"});
+}
+
+TEST_F(QuarantineTest, RootWithoutAFirstLookIsNotTouched) {
+  tree.must("mkdir w && touch w/.envrc");
+  workspace_ = tree / "w";
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{});
+  EXPECT_EQ(report.notes.size(), 1u);
+}
+
+TEST_F(QuarantineTest, AllowedNamesStay) {
+  tree.must("mkdir w");
+  before();
+  tree.must("touch w/.envrc && mkdir w/.vscode");
+  const QuarantineReport report =
+      quarantine({.roots = {workspace_}, .names = {".vscode"}, .mounted = {}}, facts_, tree / "q");
+  EXPECT_EQ(moved(report), Lines{".vscode: guard .vscode"});
+  EXPECT_TRUE(exists(tree / "w/.envrc"));
+}
+
+// --- Across file systems ----------------------------------------------------------------------
+
+class OtherFileSystemTest : public QuarantineTest {
+ protected:
+  void SetUp() override {
+    struct stat here{};
+    struct stat there{};
+    ::stat(tree.path().c_str(), &here);
+    ::stat(other.path().c_str(), &there);
+    if (here.st_dev == there.st_dev) GTEST_SKIP() << "there is only one file system";
+  }
+  const TempTree other{test::fast_parent()};
+};
+
+TEST_F(OtherFileSystemTest, EverythingIsCopiedAndThenRemoved) {
+  tree.must("mkdir w");
+  before();
+  tree.must(
+      "cd w && mkdir -p .vscode/a/b .vscode/locked && cd .vscode && echo x >a/b/x &&"
+      " chmod 640 a/b/x && touch -d 2001-01-01 a/b/x && ln -s /nowhere a/link && mkfifo pipe &&"
+      " ln a/b/x hard && truncate -s 1T sparse && echo end >>sparse && echo s >locked/s &&"
+      " chmod 000 locked/s locked && mkfifo ../.envrc");
+  const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{.sun_family = AF_UNIX};
+  (tree / "w/.vscode/socket").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(server, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(server);
+
+  const QuarantineReport report = after(other / "q");
+  EXPECT_EQ(moved(report), (Lines{".envrc: guard .envrc", ".vscode: guard .vscode"}));
+  EXPECT_EQ(report.notes, Lines{});
+  other.must(
+      "cd q/0-w && [ -p .envrc ] && cd .vscode && [ -p pipe ] && [ -S socket ] &&"
+      " [ $(readlink a/link) = /nowhere ] && [ $(cat hard) = x ] && [ $(cat a/b/x) = x ] &&"
+      " [ $(stat -c %a a/b/x) = 640 ] && [ $(stat -c %Y a/b/x) -lt 1000000000 ] &&"
+      " [ $(stat -c %s sparse) = 1099511627780 ] && [ $(tail -c 4 sparse) = end ] &&"
+      " [ $(stat -c %a locked) = 0 ] && chmod 700 locked && [ $(stat -c %a locked/s) = 0 ] &&"
+      " chmod 600 locked/s && [ $(cat locked/s) = s ]");
+}
+
+TEST_F(OtherFileSystemTest, DepthDoesNotMatter) {
+  tree.must("mkdir w");
+  before();
+  ASSERT_EQ(::mkdir((tree / "w/.vscode").c_str(), 0755), 0);
+  const int deep = test::make_deep(tree / "w/.vscode", 500);
+  ASSERT_EQ(::mkdirat(deep, "last", 0755), 0);
+  ::close(deep);
+  EXPECT_EQ(moved(after(other / "q")), Lines{".vscode: guard .vscode"});
+  other.must("find q -name last | grep -q last");
+}
+
+TEST_F(OtherFileSystemTest, FailedCopyLeavesTheOriginalAndNoHalf) {
+  tree.must("mkdir w");
+  before();
+  tree.must("mkdir w/.vscode && echo first >w/.vscode/a && echo second >w/.vscode/b");
+  // A file longer than this process may write stands for a full disk.
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ::getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit small{.rlim_cur = 1, .rlim_max = old.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const QuarantineReport report = after(other / "q");
+  ::setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+
+  EXPECT_EQ(moved(report), Lines{".vscode: guard .vscode"});
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_EQ(report.moved[0].moved_to, tree / "w/.coop-quarantined-0");
+  EXPECT_EQ(read_text(tree / "w/.coop-quarantined-0/a"), "first\n");
+  EXPECT_EQ(read_text(tree / "w/.coop-quarantined-0/b"), "second\n");
+  EXPECT_FALSE(exists(other / "q/0-w/.vscode"));
+}
+
+}  // namespace
+}  // namespace coop::guards
