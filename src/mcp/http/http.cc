@@ -254,9 +254,7 @@ asio::awaitable<bool> HttpServer::State::exchange(beast::tcp_stream& stream, con
   const Json& message = decision.message;
   const auto mailbox = std::make_shared<Mailbox>(loop.get_executor());
   mailbox->unanswered = std::max<std::size_t>(requests_in(message), 1);
-  const Send send = [this, mailbox](const Json& answer) {
-    asio::post(loop, [mailbox, answer] { mailbox->put(answer); });
-  };
+  const Send send = [mailbox](const Json& answer) { mailbox->send(answer); };
   server.receive(message, send, decision.client);
   const bool stateless = is_stateless(message);
   if (stateless) watch_for_hang_up(stream, mailbox);
