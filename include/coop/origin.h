@@ -44,6 +44,20 @@ enum class Part : std::uint8_t {
   namespaces,
   mount_point,
   running_as_root,
+  // Walls that refuse without a rule of the policy.
+  unlisted,            // no rule allows it
+  network_mode,        // `name` is the mode
+  address_guard,       // private, metadata and this machine's own addresses
+  tls_guard,           // the TLS ClientHello must name the host
+  proxy_guard,         // what is no request that a proxy understands
+  loopback_guard,      // the loopback interface inside is not reached through a proxy
+  url_guard,           // forms of URLs that fetch_url refuses
+  path_form,           // forms of paths that file tools refuse
+  workspace_links,     // links that lead out of the workspace
+  injected_variables,  // environment variables that inject code
+  leak_guard,
+  trust,
+  system_calls,  // of a foreign architecture
 };
 
 // The default means a rule made by a program: it is checked against every bound.

@@ -9,6 +9,7 @@
 
 #include "coop/grant.h"
 #include "coop/origin.h"
+#include "coop/rule.h"
 
 namespace coop {
 
@@ -29,7 +30,7 @@ struct Error {
   std::string subject{};               // the path or text it was done to
   std::vector<std::string> context{};  // outermost first
   std::string hint{};                  // what to do about it, one line
-  std::string rule{};                  // the rule that refused, if one did
+  std::optional<Rule> rule{};          // the rule that refused, if one did
   std::optional<Origin> origin{};      // of the rule or value that is wrong
   std::optional<Grant> grant{};        // what would allow what was refused
 

@@ -58,10 +58,14 @@ struct Denial {
   enum class Reason : std::uint8_t { network, guard, memory_limit, system_call };
   Reason reason = Reason::network;
   std::string what{};
-  std::string rule{};
-  std::string grant{};
+  Rule rule{};
+  std::string problem{};         // why the rule applies, where it does not say so itself
+  std::optional<Grant> grant{};  // unset: nothing would
+  std::string hint{};            // what to do where there is no grant
   bool operator==(const Denial&) const = default;
 };
+// "connecting to example.com:443 (no rule allows it; to allow it: --allow-net example.com)"
+std::string to_text(const Denial& denial);
 
 // One decision about the network: a DNS query, a connection, or the first datagram of a flow.
 struct NetworkEvent {
@@ -71,11 +75,11 @@ struct NetworkEvent {
   std::string address{};  // the address connected to, once known
   std::uint16_t port = 0;
   bool allowed = false;
-  std::string rule{};          // the origin and pattern that decided
-  std::string grant{};         // the smallest that would allow it; empty if none would
-  std::string problem{};       // why it was refused, or why an allowed one failed
-  std::uint64_t sent = 0;      // bytes out of the sandbox
-  std::uint64_t received = 0;  // bytes into it
+  std::optional<Rule> rule{};    // that decided
+  std::optional<Grant> grant{};  // the smallest that would allow it
+  std::string problem{};         // why it was refused, or why an allowed one failed
+  std::uint64_t sent = 0;        // bytes out of the sandbox
+  std::uint64_t received = 0;    // bytes into it
   bool operator==(const NetworkEvent&) const = default;
 };
 std::string_view to_text(NetworkEvent::Kind kind);

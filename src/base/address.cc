@@ -95,4 +95,19 @@ std::string to_text(const Prefix& prefix) {
   return address_text(prefix.address) + "/" + std::to_string(prefix.bits);
 }
 
+std::string host_text(const Destination& destination) {
+  switch (destination.kind) {
+    case Destination::Kind::name: return destination.name;
+    case Destination::Kind::wildcard: return "*." + destination.name;
+    case Destination::Kind::network: break;
+  }
+  return destination.network.is_address() ? address_text(destination.network.address)
+                                          : to_text(destination.network);
+}
+
+std::string to_text(const Destination& destination) {
+  const std::string host = host_text(destination);
+  return destination.port ? with_port(host, *destination.port) : host;
+}
+
 }  // namespace coop

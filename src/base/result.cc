@@ -40,10 +40,10 @@ std::unexpected<Error> invalid(const Origin& origin, std::string_view subject,
   return at(origin, error_of(Error::Kind::invalid, {}, subject, hint));
 }
 
-std::unexpected<Error> denied(std::string_view operation, std::string_view subject,
-                              std::string_view rule, std::optional<Grant> grant) {
+std::unexpected<Error> denied(std::string_view operation, std::string_view subject, Rule rule,
+                              std::optional<Grant> grant) {
   std::unexpected<Error> error = error_of(Error::Kind::refused, operation, subject);
-  error.error().rule = rule;
+  error.error().rule = std::move(rule);
   error.error().grant = std::move(grant);
   return error;
 }

@@ -20,8 +20,8 @@ std::unexpected<Error> invalid(std::string_view operation, std::string_view subj
 std::unexpected<Error> invalid(const Origin& origin, std::string_view subject,
                                std::string_view hint = {});
 // Refused by a rule; `grant` is the smallest that would allow it.
-std::unexpected<Error> denied(std::string_view operation, std::string_view subject,
-                              std::string_view rule, std::optional<Grant> grant = {});
+std::unexpected<Error> denied(std::string_view operation, std::string_view subject, Rule rule,
+                              std::optional<Grant> grant = {});
 // A timeout, or a failure of a server, a network or a helper program.
 std::unexpected<Error> timed_out(std::string_view operation, std::string_view subject);
 std::unexpected<Error> unavailable(std::string_view operation, std::string_view subject);

@@ -9,7 +9,7 @@
 #include "coop/coop.h"
 #include "report/exec_json.h"
 #include "report/status.h"
-#include "report/words/grant.h"
+#include "report/text.h"
 #include "run/prepare.h"
 
 struct coop_tools {

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/usage/usage.h"
-#include "report/words/grant.h"
+#include "report/text.h"
 #include "sys/fd.h"
 
 namespace coop::cli {

@@ -8,7 +8,7 @@
 #include "cli/run_log.h"
 #include "cli/usage/usage.h"
 #include "report/exec_json.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 #include "run/output/capture.h"
 #include "run/prepare.h"
 #include "run/sandbox_state.h"
@@ -41,8 +41,7 @@ void report_network(const ExecOutput& output) {
   std::size_t count = 0;
   for (const Denial& denial : run::denials_of(output.network)) {
     if (++count > kMostLines) continue;
-    say("denied " + printable(denial.what) + " (" + denial.rule +
-        (denial.grant.empty() ? ")" : "; to allow it: " + denial.grant + ")"));
+    say("denied " + to_text(denial));
   }
   if (count > kMostLines) say("more was denied; -v logs it as it happens, --json lists it");
 }
@@ -54,7 +53,8 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
         std::to_string(policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
         " ms");
   if (output.outcome == Outcome::out_of_memory) say("killed: out of memory (--memory)");
-  if (output.outcome == Outcome::violation) say("killed: " + output.denials.front().rule);
+  if (output.outcome == Outcome::violation)
+    say("killed: " + report::to_text(output.denials.front().rule));
   if (output.outcome == Outcome::not_found)
     say("\"" + printable(options.command.front()) + "\" was not found inside the sandbox");
   if (output.outcome == Outcome::not_executable)

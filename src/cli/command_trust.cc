@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "cli/usage/usage.h"
 #include "report/settings.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 #include "request/acting_as.h"
 #include "request/sources.h"
 

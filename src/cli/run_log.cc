@@ -10,8 +10,7 @@
 #include "base/redact.h"
 #include "plan/show/steps.h"
 #include "policy/policy.h"
-#include "report/words/grant.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 
 namespace coop::cli {
 
@@ -136,8 +135,8 @@ std::function<void(const NetworkEvent&)> RunLog::network_hook() {
                             LogField{"port", std::to_string(event.port)},
                             LogField{"address", event.address},
                             LogField{"verdict", event.allowed ? "allowed" : "denied"},
-                            LogField{"rule", event.rule},
-                            LogField{"grant", event.grant},
+                            LogField{"rule", report::to_text(event.rule)},
+                            LogField{"grant", report::plain_text(event.grant)},
                             LogField{"problem", event.problem},
                             LogField{"sent", std::to_string(event.sent)},
                             LogField{"received", std::to_string(event.received)}};

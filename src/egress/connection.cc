@@ -14,7 +14,6 @@ namespace coop::egress {
 namespace {
 
 constexpr std::uint32_t kMostDrained = 256U << 10U;
-constexpr std::string_view kTlsGuard = "TLS guard";
 constexpr char kHandshakeRecord = 22;
 
 // Sets SO_RCVLOWAT: how many bytes make the socket readable.
@@ -92,7 +91,7 @@ void Connection::inspect() {
   when_ready(server_, EPOLLIN, [this] {
     if (first_.empty()) return relay();
     // A TLS server sends nothing before it has the whole ClientHello.
-    refuse(kTlsGuard, "incomplete TLS ClientHello");
+    refuse(Part::tls_guard, "incomplete TLS ClientHello");
     end(Closing::reset);
   });
   if (!first_.empty()) judge_hello();
@@ -110,17 +109,17 @@ void Connection::judge_hello() {
   switch (hello.kind) {
     case ClientHello::Kind::need_more:
       return when_late(egress_.options().head_time, [this] {
-        refuse(kTlsGuard, "incomplete TLS ClientHello");
+        refuse(Part::tls_guard, "incomplete TLS ClientHello");
         end(Closing::reset);
       });
     case ClientHello::Kind::not_tls: return relay();
     case ClientHello::Kind::malformed:
-      refuse(kTlsGuard, "malformed TLS ClientHello");
+      refuse(Part::tls_guard, "malformed TLS ClientHello");
       return end(Closing::reset);
     case ClientHello::Kind::no_name: return pass_hello(hello);
     case ClientHello::Kind::named:
       if (hello.name == event_.host) return pass_hello(hello);
-      refuse(kTlsGuard, "the TLS ClientHello names " + hello.name);
+      refuse(Part::tls_guard, "the TLS ClientHello names " + hello.name);
       return end(Closing::reset);
   }
 }
@@ -156,7 +155,7 @@ void Connection::judge_answer() {
     // The rest is in flight; wait for it.
     wake_from(server_, kServerHelloHead);
     return when_late(egress_.options().head_time, [this] {
-      refuse(kTlsGuard, "incomplete TLS ServerHello");
+      refuse(Part::tls_guard, "incomplete TLS ServerHello");
       end(Closing::reset);
     });
   }
@@ -176,7 +175,7 @@ void Connection::judge_answer() {
     if (heard == Heard::something) judge_second_hello();
   });
   when_late(egress_.options().head_time, [this] {
-    refuse(kTlsGuard, "incomplete second TLS ClientHello");
+    refuse(Part::tls_guard, "incomplete second TLS ClientHello");
     end(Closing::reset);
   });
   if (!first_.empty()) judge_second_hello();
@@ -188,9 +187,9 @@ void Connection::judge_second_hello() {
   const bool same = hello.kind == ClientHello::Kind::no_name ||
                     (hello.kind == ClientHello::Kind::named && hello.name == event_.host);
   if (same) return relay();
-  refuse(kTlsGuard, hello.kind == ClientHello::Kind::named
-                        ? "the second TLS ClientHello names " + hello.name
-                        : "malformed second TLS ClientHello");
+  refuse(Part::tls_guard, hello.kind == ClientHello::Kind::named
+                              ? "the second TLS ClientHello names " + hello.name
+                              : "malformed second TLS ClientHello");
   end(Closing::reset);
 }
 
@@ -206,9 +205,9 @@ void Connection::relay() {
   if (const Result<void> started = relay_->start(); !started) fail(started.error());
 }
 
-void Connection::refuse(std::string_view rule, std::string why) {
+void Connection::refuse(Part wall, std::string why) {
   event_.allowed = false;
-  event_.rule = rule;
+  event_.rule = Rule::of_coop(wall);
   event_.problem = std::move(why);
 }
 

@@ -38,7 +38,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Inspects the client's first bytes: a TLS ClientHello must name the requested host. Then relays.
   void inspect();
   void relay();
-  void refuse(std::string_view rule, std::string why);  // the reason goes to event_
+  void refuse(Part wall, std::string why);  // the reason goes to event_
   // Sends a final answer to the client and gives it time to read it: close() with unread input
   // sends RST, which discards the answer.
   void answer(std::string_view bytes);

@@ -13,7 +13,7 @@ class HostPortConnection final : public Connection {
     event_.host = "localhost";
     event_.port = port;
     event_.allowed = true;
-    event_.rule = "--host-port " + std::to_string(port);
+    event_.rule = Rule{Origin::of_flag("--host-port", std::to_string(port))};
   }
   void start() override { go_to({"127.0.0.1", "::1"}); }
 

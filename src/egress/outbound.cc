@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/address.h"
-#include "report/words/grant.h"
 
 namespace coop::egress {
 
@@ -56,7 +55,7 @@ void Outbound::go(HostKind kind) {
   const policy::Verdict verdict =
       judged ? policy::judge(rules_, *asked, options_.guard) : policy::Verdict{};
   event_.allowed = verdict.allowed();
-  event_.rule = rule_text(verdict);
+  event_.rule = rule_of(verdict);
   if (!event_.allowed) return refuse(verdict, asked.value_or(Destination{}));
   if (kind == HostKind::address) return go_to({event_.host});
   give_up_ = std::chrono::steady_clock::now() + options_.time_of_all;
@@ -68,8 +67,8 @@ void Outbound::go(HostKind kind) {
 
 void Outbound::refuse(const policy::Verdict& verdict, const Destination& asked) {
   event_.allowed = false;
-  event_.rule = rule_text(verdict);
-  event_.grant = report::plain_text(policy::grant_for(verdict.remedy, asked));
+  event_.rule = rule_of(verdict);
+  event_.grant = policy::grant_for(verdict.remedy, asked);
   if (verdict.reason == policy::Reason::guarded)
     event_.problem = host_text(asked) + " is " + std::string(verdict.address_is);
   done(Reached::refused);

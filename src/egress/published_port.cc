@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "egress/admission.h"
-#include "report/words/origin.h"
 
 namespace coop::egress {
 
@@ -60,7 +59,7 @@ void PublishedPorts::receive(UniqueFd client, const PublishedPort& port) {
                     .address = port.address + ":" + std::to_string(port.host),
                     .port = port.sandbox,
                     .allowed = true,
-                    .rule = report::to_text(port.origin)};
+                    .rule = Rule{port.origin}};
   if (const Result<void> asked = options_.ask_for_socket(); !asked)
     return end(visitor, to_text(asked.error()));
   ++asked_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/address.h"
-#include "policy/destinations/judge.h"
+#include "report/words/words.h"
 
 namespace coop::egress {
 
@@ -29,12 +29,15 @@ std::string http_refusal(const NetworkEvent& event, Reached why) {
   if (why != Reached::refused)
     return response(why == Reached::timed_out ? "504 Gateway Timeout" : "502 Bad Gateway", "",
                     begin + " failed: " + printable(event.problem) + "\n");
-  const bool denied = event.problem.empty() && event.rule != policy::kNoRule;
-  std::string body = begin + " refused: " + (denied ? "denied by " : "") + printable(event.rule);
+  const Rule rule = event.rule.value_or(Rule::of_coop(Part::unlisted));
+  const bool denied = event.problem.empty() && rule.origin.part != Part::unlisted;
+  const std::string words = printable("" + report::in_words(rule));
+  std::string body = begin + " refused: " + (denied ? "denied by " : "") + words;
   if (!event.problem.empty()) body += ": " + printable(event.problem);
   body += "\n";
-  if (!event.grant.empty()) body += "hint: " + printable(event.grant) + "\n";
-  return response("403 Forbidden", "X-Coop-Denied: " + printable(event.rule) + "\r\n", body);
+  if (event.grant)
+    body += "hint: " + printable(event.grant->flag + " " + event.grant->value) + "\n";
+  return response("403 Forbidden", "X-Coop-Denied: " + words + "\r\n", body);
 }
 
 std::string http_bad_request(std::string_view problem) {

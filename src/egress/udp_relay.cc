@@ -12,7 +12,6 @@
 #include <span>
 
 #include "base/address.h"
-#include "report/words/grant.h"
 
 namespace coop::egress {
 
@@ -165,10 +164,10 @@ UdpRelay::Flows::iterator UdpRelay::open(const Listener& listener, Key key) {
   const Destination asked = policy::address_destination(key.destination, listener.port);
   const policy::Verdict verdict = options_.judge(asked);
   event.allowed = verdict.allowed();
-  event.rule = rule_text(verdict);
+  event.rule = rule_of(verdict);
   if (verdict.reason == policy::Reason::guarded)
-    event.rule += ": it is " + std::string(verdict.address_is);
-  else event.grant = report::plain_text(policy::grant_for(verdict.remedy, asked));
+    event.problem = "it is " + std::string(verdict.address_is);
+  else event.grant = policy::grant_for(verdict.remedy, asked);
   if (!event.allowed) event.address.clear();
   Flow flow{.event = std::move(event)};
   sockaddr_storage server{};

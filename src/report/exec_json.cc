@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
+#include "report/text.h"
 
 namespace coop::report {
 
@@ -23,8 +24,9 @@ Json to_json(const Captured& captured) {
 std::string exec_json(const ExecOutput& output, const std::string& session) {
   Json denials = Json::array();
   for (const Denial& denial : output.denials)
-    denials.push_back(
-        {{"what", printable(denial.what)}, {"rule", denial.rule}, {"grant", denial.grant}});
+    denials.push_back({{"what", printable(denial.what)},
+                       {"rule", rule_text(denial)},
+                       {"grant", grant_text(denial)}});
   Json quarantined = Json::array();
   for (const Quarantined& moved : output.quarantined)
     quarantined.push_back({{"path", printable(moved.path)},
@@ -37,8 +39,8 @@ std::string exec_json(const ExecOutput& output, const std::string& session) {
                        {"address", event.address},
                        {"port", event.port},
                        {"verdict", event.allowed ? "allowed" : "denied"},
-                       {"rule", event.rule},
-                       {"grant", event.grant},
+                       {"rule", to_text(event.rule)},
+                       {"grant", plain_text(event.grant)},
                        {"problem", printable(event.problem)},
                        {"sent", event.sent},
                        {"received", event.received}});

@@ -5,7 +5,7 @@
 #include "plan/show/steps.h"
 #include "policy/policy.h"
 #include "report/plan.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 
 namespace coop::report {
 

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/redact.h"
 #include "policy/merge/compare.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 
 namespace coop::report {
 

@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "host/environment.h"
 #include "policy/merge/bounded.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::request {
 
@@ -26,8 +26,8 @@ policy::Surroundings surroundings_in(Scope scope, const HostFacts& facts, const 
 Result<PolicySource> read_source(Scope scope, const Path& path, const HostFacts& facts,
                                  Result<std::optional<std::string>> text, const Path& base) {
   PolicySource source{.scope = scope, .path = path};
-  source.text = TRY(with_context("reading the " + std::string(report::to_text(scope)) + " policy",
-                                 std::move(text)));
+  source.text =
+      TRY(with_context("reading the " + report::in_words(scope) + " policy", std::move(text)));
   if (source.text)
     source.settings = policy::read_policy(
         *source.text,

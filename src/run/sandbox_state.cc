@@ -37,10 +37,11 @@ void set_signal(ExecOutput& output, int signal) {
   output.signal = signal;
   output.exit_code = 128 + signal;
   if (signal == SIGSYS)
-    output.denials.push_back(Denial{Denial::Reason::system_call,
-                                    "a system call of a foreign architecture or calling convention",
-                                    "seccomp: i386 and x32 system calls are killed",
-                                    "use a native program; there is no grant for this"});
+    output.denials.push_back(
+        Denial{.reason = Denial::Reason::system_call,
+               .what = "a system call of a foreign architecture or calling convention",
+               .rule = Rule::of_coop(Part::system_calls),
+               .hint = "use a native program; there is no grant for this"});
 }
 
 void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending) {
@@ -61,8 +62,10 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
     set_signal(output, SIGKILL);  // init itself was killed, from outside
   }
   if (state.group.out_of_memory_kills() == 0 || ending != Ending::by_itself) return;
-  output.denials.push_back(Denial{Denial::Reason::memory_limit, "memory beyond the limit",
-                                  "--memory", "--memory with a larger size"});
+  output.denials.push_back(Denial{.reason = Denial::Reason::memory_limit,
+                                  .what = "memory beyond the limit",
+                                  .rule = Rule{Origin::of_flag("--memory")},
+                                  .hint = "--memory with a larger size"});
   if (output.exit_code != 0) output.outcome = Outcome::out_of_memory;
   else output.notes.emplace_back("processes were killed for memory beyond the limit (--memory)");
 }
@@ -84,8 +87,10 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
       guards::quarantine({guards.roots, guards.names, guards.mounted}, state.prepared.before,
                          state.prepared.quarantine);
   for (const Quarantined& moved : report.moved)
-    output.denials.push_back(Denial{Denial::Reason::guard, "creating " + moved.path,
-                                    "guard " + moved.guard, "--allow-guarded " + moved.guard});
+    output.denials.push_back(Denial{.reason = Denial::Reason::guard,
+                                    .what = "creating " + moved.path,
+                                    .rule = Rule::of_coop(Part::guard, moved.guard),
+                                    .grant = Grant{"--allow-guarded", moved.guard}});
   output.quarantined = std::move(report.moved);
   for (std::string& note : report.notes) output.notes.push_back(std::move(note));
 }

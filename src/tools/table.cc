@@ -34,7 +34,8 @@ ToolOutput on_files(const ToolContext& context, const Json& arguments) {
 ToolOutput fetch(const ToolContext& context, const Json& arguments) {
   if (context.sandbox == nullptr) return fetch_url(arguments, system_resolver());
   if (context.sandbox->network == NetworkMode::none)
-    return refusal("fetch_url: the policy gives this sandbox no network", "network = \"none\"");
+    return refusal("fetch_url: the policy gives this sandbox no network",
+                   Rule::of_coop(Part::network_mode, "none"));
   return fetch_url(arguments, system_resolver(), fetch_rules(*context.sandbox));
 }
 

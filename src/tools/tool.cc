@@ -1,6 +1,6 @@
 #include "tools/tool.h"
 
-#include "report/words/grant.h"
+#include "report/text.h"
 
 namespace coop::tools {
 
@@ -13,20 +13,20 @@ ToolOutput failure(std::string_view outcome, std::string text) {
 }
 
 // The same words as for what a command was denied.
-void add_denial(ToolOutput& output, std::string_view what, std::string_view rule,
+void add_denial(ToolOutput& output, std::string_view what, const Rule& rule,
                 std::string_view grant) {
-  output.structured["denials"] = Json::array({{{"what", what}, {"rule", rule}, {"grant", grant}}});
+  output.structured["denials"] =
+      Json::array({{{"what", what}, {"rule", report::to_text(rule)}, {"grant", grant}}});
 }
 
 }  // namespace
 
-ToolOutput refusal(std::string_view text, std::string_view rule, std::string_view grant) {
+ToolOutput refusal(std::string_view text, const std::optional<Rule>& rule) {
   std::string whole(text);
-  if (!rule.empty()) whole += " (rule: " + std::string(rule) + ")";
-  if (!grant.empty()) whole += "\nto allow it: " + std::string(grant);
+  if (rule) whole += " (rule: " + report::to_text(*rule) + ")";
   ToolOutput output = failure("refused", std::move(whole));
   output.structured["reason"] = text;
-  if (!rule.empty()) add_denial(output, text, rule, grant);
+  if (rule) add_denial(output, text, *rule, "");
   return output;
 }
 
@@ -38,7 +38,7 @@ ToolOutput refusal(const Error& error) {
   if (!error.hint.empty()) text += "\n" + error.hint;
   ToolOutput output = failure(refused ? "refused" : "failed", std::move(text));
   output.structured["reason"] = to_text(error);
-  if (!error.rule.empty()) add_denial(output, to_text(error), error.rule, grant);
+  if (error.rule) add_denial(output, to_text(error), *error.rule, grant);
   return output;
 }
 

@@ -19,7 +19,7 @@ struct ToolOutput {
 };
 
 // An answer that names the rule and the smallest grant, where there are such.
-ToolOutput refusal(std::string_view text, std::string_view rule = {}, std::string_view grant = {});
+ToolOutput refusal(std::string_view text, const std::optional<Rule>& rule = {});
 ToolOutput refusal(const Error& error);
 
 }  // namespace coop::tools

@@ -187,7 +187,7 @@ struct Toolbox::State {
     if (options.on_leak == OnLeak::terminate) terminated = true;
     ToolOutput output =
         refusal("the arguments contain a secret: " + names_of(leaks) + "; the call was not made",
-                "leak guard");
+                Rule::of_coop(Part::leak_guard));
     return output;
   }
 
@@ -203,7 +203,8 @@ struct Toolbox::State {
     const bool whole = output.structured.contains("data");
     if (options.on_leak != OnLeak::redact || whole) {
       if (options.on_leak == OnLeak::terminate) terminated = true;
-      return refusal("the result contains a secret (" + names + ") and is withheld", "leak guard");
+      return refusal("the result contains a secret (" + names + ") and is withheld",
+                     Rule::of_coop(Part::leak_guard));
     }
     output.text = leaks::redacted(output.text, in_text) +
                   "\n[leak guard: a secret was replaced: " + names + "]";
@@ -296,11 +297,12 @@ ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const Cal
     return refusal("there is no tool \"" + printable(name) + "\"" +
                    (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
   }
-  if (state_->terminated) return refusal("the leak guard ended this toolbox", "leak guard");
+  if (state_->terminated)
+    return refusal("the leak guard ended this toolbox", Rule::of_coop(Part::leak_guard));
   if (state_->options.trust > tool->least)
     return refusal(std::string(name) + " needs the trust " + std::string(to_text(tool->least)) +
                        "; this is " + std::string(to_text(state_->options.trust)),
-                   "trust");
+                   Rule::of_coop(Part::trust));
   const Json schema = Json::parse(tool->schema);
   if (const Result<void> checked = check_arguments(arguments, schema); !checked)
     return refusal(checked.error());

@@ -14,4 +14,9 @@ inline DestinationRule rule(std::string_view text, std::string_view flag) {
   return {destination(text), Origin::of_flag(flag)};
 }
 
+// What decided, of a flag.
+inline Rule decided_by(std::string_view flag, std::string_view text) {
+  return {Origin::of_flag(flag), destination(text)};
+}
+
 }  // namespace coop::tests

@@ -36,7 +36,7 @@ KERNEL_TEST(FileViews, ARefusalNamesTheRuleAndTheGrant) {
             (Error{.kind = Error::Kind::refused,
                    .operation = "open",
                    .subject = "\"hidden\" is hidden by policy.toml:3: a test says so",
-                   .rule = "policy.toml:3",
+                   .rule = Rule{{.scope = Scope::user, .file = "policy.toml", .at = {.line = 3}}},
                    .grant = Grant{"--ro", tree.ws() + "/hidden"}}));
   const Result<WritePlace> readonly = view->place("readonly/file");
   ASSERT_FALSE(readonly.has_value());

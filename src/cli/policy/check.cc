@@ -8,7 +8,7 @@
 #include "policy/merge/apply.h"
 #include "policy/policy.h"
 #include "report/settings.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 
 namespace coop::cli {
 

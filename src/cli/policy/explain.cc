@@ -14,8 +14,7 @@
 #include "plan/show/explain.h"
 #include "policy/builtin.h"
 #include "policy/policy.h"
-#include "report/words/grant.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 #include "run/prepare.h"
 
 namespace coop::cli {

@@ -6,8 +6,7 @@
 #include "host/machine/interfaces.h"
 #include "policy/destinations/judge.h"
 #include "policy/policy.h"
-#include "report/words/grant.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 
 namespace coop::cli {
 
@@ -80,13 +79,13 @@ Answer worded(Answer answer, const policy::Verdict& verdict, const Policy& polic
       break;
     case Reason::name_addresses: answer.reason = "inside, its addresses stand for names"; break;
     case Reason::machine:
-      answer.rule = policy::kAddressGuard;
+      answer.rule = report::to_text(policy::rule_of(verdict));
       answer.reason = "it is " + std::string(verdict.address_is);
       answer.grant =
           "--host-port " + std::to_string(asked.port.value_or(kUsualPort)) + " for localhost";
       break;
     case Reason::guarded:
-      answer.rule = policy::kAddressGuard;
+      answer.rule = report::to_text(policy::rule_of(verdict));
       answer.reason = "it is " + std::string(verdict.address_is) + ", and no rule names it";
       answer.grant = grant;
       break;

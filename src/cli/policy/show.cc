@@ -4,7 +4,7 @@
 #include "cli/policy/policy_command.h"
 #include "cli/usage/usage.h"
 #include "report/settings.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 
 namespace coop::cli {
 

@@ -37,7 +37,9 @@ void DnsService::note(const std::string& name, bool allowed) {
   if (name.ends_with(".in-addr.arpa") || name.ends_with(".ip6.arpa")) return;
   if (!record_ || noted_.size() >= kMostNoted || !noted_.emplace(name, allowed).second) return;
   const policy::Verdict verdict = judge(rules_, policy::name_destination(name, 443), {});
-  record_({.name = name, .allowed = allowed, .rule = allowed ? "" : rule_text(verdict)});
+  record_({.name = name,
+           .allowed = allowed,
+           .rule = allowed ? std::nullopt : std::optional(rule_of(verdict))});
 }
 
 std::string DnsService::answer(std::string_view message) {

@@ -16,7 +16,7 @@ namespace coop::egress {
 struct DnsEvent {
   std::string name{};
   bool allowed = false;
-  std::string rule{};  // the reason of a refusal
+  std::optional<Rule> rule{};  // of a refusal
 };
 
 // Sends no queries: an allowed name gets a synthetic address, all others NXDOMAIN. A name leaves

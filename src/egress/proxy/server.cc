@@ -102,12 +102,12 @@ void ProxyConnection::go_where_asked(std::string host, HostKind kind, std::uint1
   // The loopback meant here is the sandbox's, not ours.
   event_.host = std::move(target.host);
   event_.port = target.port;
-  refuse("loopback guard", "it is inside the sandbox, and reached without a proxy");
+  refuse(Part::loopback_guard, "it is inside the sandbox, and reached without a proxy");
   not_connected(Reached::refused);
 }
 
 void ProxyConnection::bad_request(std::string problem, std::string_view reply) {
-  refuse("proxy guard", std::move(problem));
+  refuse(Part::proxy_guard, std::move(problem));
   answer(reply);
 }
 

@@ -8,7 +8,7 @@
 #include "policy/builtin.h"
 #include "policy/destinations/cover.h"
 #include "policy/policy.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::plan {
 
@@ -245,7 +245,7 @@ namespace {
 void note_loopback(Plan& plan, const std::vector<DestinationRule>& rules) {
   for (const DestinationRule& rule : rules)
     if (policy::is_loopback(rule.destination))
-      plan.notes.push_back(report::to_text(rule.origin) + " " + to_text(rule.destination) +
+      plan.notes.push_back(report::in_words(rule.origin) + " " + to_text(rule.destination) +
                            ": inside, this is the sandbox itself; --host-port PORT leads to this "
                            "machine's");
 }
@@ -261,7 +261,7 @@ void add_network(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (policy.network != NetworkMode::full && policy.network != NetworkMode::veth) return;
   for (const DestinationRule& rule : policy.allow_net)
     if (!names_addresses(rule))
-      plan.notes.push_back(report::to_text(rule.origin) + " " + to_text(rule.destination) +
+      plan.notes.push_back(report::in_words(rule.origin) + " " + to_text(rule.destination) +
                            ": a name opens nothing in " + mode_flag(policy) +
                            ", where only private addresses need a grant");
 }

@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "plan/view/layout.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::plan {
 
@@ -18,7 +18,7 @@ Result<void> check_hidden(const Policy& policy, const HostFacts& host, const Ori
     const PathFact& hidden = host.fact(rule.path);
     if (hidden.canonical.empty() || !lies_in(canonical, hidden.canonical, host)) continue;
     return invalid(origin,
-                   "\"" + printable(written) + "\" is hidden by " + report::to_text(rule.origin),
+                   "\"" + printable(written) + "\" is hidden by " + report::in_words(rule.origin),
                    kOrganisation);
   }
   return {};
@@ -78,7 +78,7 @@ Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Poli
   const std::string_view word = writes ? "written" : "read";
   return invalid(rule.origin,
                  "\"" + printable(rule.path) + "\" is outside what " +
-                     report::to_text(bounds.origin) + " allows",
+                     report::in_words(bounds.origin) + " allows",
                  trees->empty() ? "nothing outside the workspace may be " + std::string(word)
                                 : "what may be " + std::string(word) + ": " + list_of(*trees));
 }

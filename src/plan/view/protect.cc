@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "plan/view/layout.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::plan {
 
@@ -23,7 +23,7 @@ Result<void> check_grants(const PathRule& rule, const PathFact& fact, const Poli
     if (!granted.empty() && lies_in(granted, fact.canonical, host))
       return invalid(
           grant.origin,
-          "\"" + printable(grant.path) + "\" is protected by " + report::to_text(rule.origin),
+          "\"" + printable(grant.path) + "\" is protected by " + report::in_words(rule.origin),
           hint_of(rule));
   }
   return {};
@@ -43,7 +43,7 @@ Result<void> close_inner(std::vector<Entry>& entries, const PathRule& rule, cons
       return invalid(Origin::of_flag("--workspace", {}, Part::workspace),
                      "\"" + printable(policy.workspace) + "\" would be writable inside \"" +
                          printable(rule.path) + "\", which is protected by " +
-                         report::to_text(rule.origin),
+                         report::in_words(rule.origin),
                      "choose another --workspace, or make it read-only with --ro " +
                          printable(policy.workspace));
     closed.push_back(entry);

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "plan/compile.h"
 #include "plan/view/layout.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::plan {
 
@@ -172,7 +172,7 @@ Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy
   if (!is_secret(rule) && (restricts || leads_out))
     return invalid(rule.origin, what, "name the place itself: " + printable(fact.canonical));
   if (rule.kind != RuleKind::read_write)
-    notes.push_back(report::to_text(rule.origin) + ": " + what +
+    notes.push_back(report::in_words(rule.origin) + ": " + what +
                     "; the next run would follow the new one");
   return {};
 }

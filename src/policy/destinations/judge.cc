@@ -6,7 +6,6 @@
 
 #include "base/address.h"
 #include "policy/destinations/cover.h"
-#include "report/words/origin.h"
 
 namespace coop::policy {
 
@@ -173,10 +172,9 @@ Destination name_destination(std::string_view name, std::uint16_t port) {
   return {.kind = Kind::name, .name = std::string(name), .port = port};
 }
 
-std::string rule_text(const Verdict& verdict) {
-  if (verdict.rule != nullptr)
-    return report::to_text(verdict.rule->origin) + " " + to_text(verdict.rule->destination);
-  return std::string(verdict.reason == Reason::guarded ? kAddressGuard : kNoRule);
+Rule rule_of(const Verdict& verdict) {
+  if (verdict.rule != nullptr) return {verdict.rule->origin, verdict.rule->destination};
+  return Rule::of_coop(verdict.reason == Reason::guarded ? Part::address_guard : Part::unlisted);
 }
 
 std::optional<Grant> grant_for(Remedy remedy, const Destination& asked) {

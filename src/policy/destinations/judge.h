@@ -90,10 +90,8 @@ bool stands_for_names(const Destination& address);
 Destination address_destination(std::string_view bytes, std::uint16_t port);
 Destination name_destination(std::string_view name, std::uint16_t port);
 
-inline constexpr std::string_view kNoRule = "no rule allows it";
-inline constexpr std::string_view kAddressGuard = "address guard";
-// The rule that decided: "--allow-net example.com", kNoRule or kAddressGuard.
-std::string rule_text(const Verdict& verdict);
+// The rule that decided, Part::unlisted or Part::address_guard.
+Rule rule_of(const Verdict& verdict);
 // "--allow-net example.com:8443", without a usual port; nothing for Remedy::none.
 std::optional<Grant> grant_for(Remedy remedy, const Destination& asked);
 

@@ -153,19 +153,4 @@ Result<Destination> parse_udp_destination(std::string_view text) {
   return read_with_port(whole);
 }
 
-std::string host_text(const Destination& destination) {
-  switch (destination.kind) {
-    case Kind::name: return destination.name;
-    case Kind::wildcard: return "*." + destination.name;
-    case Kind::network: break;
-  }
-  return destination.network.is_address() ? address_text(destination.network.address)
-                                          : to_text(destination.network);
-}
-
-std::string to_text(const Destination& destination) {
-  const std::string host = host_text(destination);
-  return destination.port ? with_port(host, *destination.port) : host;
-}
-
 }  // namespace coop

@@ -11,7 +11,7 @@
 #include "policy/merge/compare.h"
 #include "policy/merge/excess.h"
 #include "policy/policy.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::policy {
 
@@ -162,7 +162,7 @@ class Application {
                                       : Precedence::by_order};
       if (const Item* protection = protection_of(key, item)) {
         rule.kind = RuleKind::read_only;
-        rule.reason += ", protected by " + report::to_text(protection->origin);
+        rule.reason += ", protected by " + report::in_words(protection->origin);
       }
       policy_.rules.push_back(std::move(rule));
     }
@@ -259,7 +259,7 @@ class Application {
   }
 
   void add_note(Key key, std::string_view text) {
-    policy_.notes.push_back(report::to_text(find(key)->origin) + ": " +
+    policy_.notes.push_back(report::in_words(find(key)->origin) + ": " +
                             std::string(info(key).name) + " " + std::string(text));
   }
 

@@ -7,7 +7,7 @@
 #include "policy/destinations/port_rule.h"
 #include "policy/policy.h"
 #include "policy/quoted.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::policy {
 
@@ -102,7 +102,7 @@ Result<void> check_ports(const Policy& policy) {
     const auto first = std::find_if(policy.publish.begin(), port, same);
     if (first != port)
       return invalid(port->origin,
-                     host_side(*port) + " is published twice (" + report::to_text(first->origin) +
+                     host_side(*port) + " is published twice (" + report::in_words(first->origin) +
                          ": " + to_text(*first) + ")",
                      "choose another port of the host for one of them");
     // Otherwise a connection to one would be forwarded to the other, possibly in an endless loop.
@@ -111,7 +111,7 @@ Result<void> check_ports(const Policy& policy) {
       return invalid(port->origin,
                      "port " + std::to_string(port->sandbox) +
                          " of the sandbox is published, and leads to the host (" +
-                         report::to_text(back->origin) + ")",
+                         report::in_words(back->origin) + ")",
                      "use two ports of the sandbox");
   }
   return {};

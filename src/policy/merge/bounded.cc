@@ -10,7 +10,7 @@
 #include "policy/merge/apply_network.h"
 #include "policy/merge/compare.h"
 #include "policy/policy.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::policy {
 
@@ -200,7 +200,7 @@ Error beyond_error(const Refusal& refusal) {
   return invalid(refusal.origin,
                  key + printable(refusal.asked) + " is beyond the organisation's " +
                      printable(refusal.limit),
-                 "the limit is set in " + report::to_text(refusal.limit_origin) +
+                 "the limit is set in " + report::in_words(refusal.limit_origin) +
                      ", and only that file can widen it")
       .error();
 }

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "policy/merge/compare.h"
 #include "policy/merge/excess.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::policy {
 
@@ -135,10 +135,10 @@ Effective merge_all(std::span<const Layer* const> layers, Approval project, Proj
 }  // namespace
 
 std::string to_text(const Refusal& refusal) {
-  std::string text = report::to_text(refusal.origin) + ": " + std::string(info(refusal.key).name) +
+  std::string text = report::in_words(refusal.origin) + ": " + std::string(info(refusal.key).name) +
                      " = " + printable(refusal.asked);
   const std::string limit =
-      printable(refusal.limit) + " (" + report::to_text(refusal.limit_origin) + ")";
+      printable(refusal.limit) + " (" + report::in_words(refusal.limit_origin) + ")";
   if (refusal.why == Refusal::Why::beyond_organisation)
     return text + " is beyond the organisation's " + limit;
   return text + " is wider than " + limit + " and not approved";

@@ -9,7 +9,7 @@
 #include "policy/merge/merge.h"
 #include "policy/people/check_list.h"
 #include "policy/quoted.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop::policy {
 
@@ -159,7 +159,7 @@ void check_overrides(const Config& config, Findings& findings) {
       findings.push_back(finding_at(Severity::info, "sandbox_overrides", wider.origin,
                                     section.whose + " has " + std::string(info(wider.key).name) +
                                         " = " + wider.asked + ", which is wider than " +
-                                        wider.limit + " (" + report::to_text(wider.limit_origin) +
+                                        wider.limit + " (" + report::in_words(wider.limit_origin) +
                                         ")"));
 }
 

@@ -1,12 +1,12 @@
 #include "base/result.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 
 namespace coop {
 
 std::string to_text(const Error& error) {
   std::string text;
   for (const std::string& doing : error.context) text += doing + ": ";
-  if (error.origin) text += report::to_text(*error.origin);
+  if (error.origin) text = std::move(text) + report::in_words(*error.origin);
   if (error.origin && !error.operation.empty()) text += ": ";
   text += error.operation;
   if (!error.subject.empty()) {

@@ -1,9 +1,7 @@
-#include "report/words/grant.h"
-
 #include <cstdio>
-#include <string_view>
 
 #include "base/path.h"
+#include "report/text.h"
 
 namespace coop::report {
 

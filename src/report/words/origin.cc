@@ -1,6 +1,7 @@
-#include "report/words/origin.h"
-
 #include "base/path.h"
+#include "coop/destination.h"
+#include "report/text.h"
+#include "report/words/words.h"
 
 namespace coop::report {
 
@@ -20,6 +21,19 @@ std::string part_text(const Origin& origin) {
     case Part::namespaces: return "namespaces";
     case Part::mount_point: return "mount point";
     case Part::running_as_root: return "running as root";
+    case Part::unlisted: return "no rule allows it";
+    case Part::network_mode: return "network = \"" + origin.name + "\"";
+    case Part::address_guard: return "address guard";
+    case Part::tls_guard: return "TLS guard";
+    case Part::proxy_guard: return "proxy guard";
+    case Part::loopback_guard: return "loopback guard";
+    case Part::url_guard: return "url guard";
+    case Part::path_form: return "form of paths";
+    case Part::workspace_links: return "links of the workspace";
+    case Part::injected_variables: return "variables that inject code";
+    case Part::leak_guard: return "leak guard";
+    case Part::trust: return "trust";
+    case Part::system_calls: return "seccomp: i386 and x32 system calls are killed";
     case Part::workspace:
     case Part::none: break;
   }
@@ -50,5 +64,16 @@ std::string to_text(const Origin& origin) {
   if (origin.at.line > 0) text += ":" + std::to_string(origin.at.line);
   return text;
 }
+
+std::string to_text(const Rule& rule) {
+  const std::string origin = to_text(rule.origin);
+  return rule.destination ? origin + " " + to_text(*rule.destination) : origin;
+}
+
+std::string to_text(const std::optional<Rule>& rule) { return rule ? to_text(*rule) : ""; }
+
+Words in_words(Scope scope) { return Words(std::string(to_text(scope))); }
+Words in_words(const Origin& origin) { return Words(to_text(origin)); }
+Words in_words(const Rule& rule) { return Words(to_text(rule)); }
 
 }  // namespace coop::report

@@ -149,8 +149,11 @@ std::vector<Denial> denials_of(const std::vector<NetworkEvent>& events) {
   std::vector<Denial> others;
   for (const NetworkEvent& event : events) {
     if (event.allowed) continue;
-    Denial denial{Denial::Reason::network, what(event), event.rule, event.grant};
-    if (!event.problem.empty()) denial.rule += ": " + event.problem;
+    Denial denial{.reason = Denial::Reason::network,
+                  .what = what(event),
+                  .rule = event.rule.value_or(Rule::of_coop(Part::unlisted)),
+                  .problem = event.problem,
+                  .grant = event.grant};
     std::vector<Denial>& list = event.kind == NetworkEvent::Kind::lookup ? lookups : others;
     if (std::ranges::find(list, denial) == list.end()) list.push_back(std::move(denial));
   }

@@ -244,7 +244,9 @@ class First {
                                         .host = event.name,
                                         .allowed = event.allowed,
                                         .rule = event.rule,
-                                        .grant = event.allowed ? "" : "--allow-net " + event.name});
+                                        .grant = event.allowed ? std::nullopt
+                                                               : std::optional(Grant{"--allow-net",
+                                                                                     event.name})});
                      });
     return *names_;
   }

@@ -2,7 +2,7 @@
 
 #include "plan/show/explain.h"
 #include "policy/builtin.h"
-#include "report/words/origin.h"
+#include "report/words/words.h"
 #include "tools/files/identity.h"
 #include "tools/files/lookup.h"
 #include "tools/files/path_form.h"
@@ -12,7 +12,7 @@ namespace coop::tools {
 namespace {
 
 std::string by_rule(const Origin& rule, std::string_view reason) {
-  return " by " + report::to_text(rule) + (reason.empty() ? "" : ": " + printable(reason));
+  return " by " + report::in_words(rule) + (reason.empty() ? "" : ": " + printable(reason));
 }
 
 std::string_view reason_of(std::string_view guard) {
@@ -26,14 +26,14 @@ plan::Explanation explain(const FileView::State& view, const Path& inside) {
 }
 
 std::unexpected<Error> not_there(const Request& request, const plan::Explanation& found) {
-  const std::string origin = report::to_text(found.origin);
+  const report::Words origin = report::in_words(found.origin);
   std::string what = " is not in the sandbox's view";
   if (found.reach == plan::Reach::scratch)
     what += " outside of a command: what is there (" + origin + ") exists only while one runs";
   else if (!request.path.starts_with('/'))
     what = " leads out of the workspace, to what is not in the sandbox's view";
   else what += " (" + origin + ")";
-  return denied(request.operation, in_quotes(request.path) + what, origin, found.grant);
+  return denied(request.operation, in_quotes(request.path) + what, Rule{found.origin}, found.grant);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<void> check_shown(const FileView::State& view, const Request& request, co
   if (found.reach == plan::Reach::hidden)
     return denied(request.operation,
                   in_quotes(request.path) + " is hidden" + by_rule(found.origin, found.reason),
-                  report::to_text(found.origin), found.grant);
+                  Rule{found.origin}, found.grant);
   const bool only_in_a_run = found.reach == plan::Reach::scratch && found.path.empty();
   return only_in_a_run ? not_there(request, found) : Result<void>();
 }
@@ -64,7 +64,7 @@ Result<void> check_name(const FileView::State& view, const Request& request, con
     return denied(request.operation,
                   in_quotes(request.path) +
                       " is read-only by identity file: who the agent is, is not its own to write",
-                  "identity file");
+                  Rule::of_coop(Part::identity_files));
   if (view.walls == Walls::none) return {};
   const Path host = explain(view, inside).path;
   for (const guards::GuardMatcher& matcher : view.guards) {
@@ -73,7 +73,7 @@ Result<void> check_name(const FileView::State& view, const Request& request, con
     const Origin rule = Origin::of_coop(Part::guard, *guard);
     return denied(request.operation,
                   in_quotes(request.path) + " is read-only" + by_rule(rule, reason_of(*guard)),
-                  report::to_text(rule), Grant{"--allow-guarded", *guard});
+                  Rule{rule}, Grant{"--allow-guarded", *guard});
   }
   return {};
 }
@@ -91,7 +91,7 @@ Result<void> check_writable(const FileView::State& view, const Request& request,
     reason = "the private layer exists only while a command runs";
   return denied(request.operation,
                 in_quotes(request.path) + " is read-only" + by_rule(found.origin, reason),
-                report::to_text(found.origin), found.grant);
+                Rule{found.origin}, found.grant);
 }
 
 }  // namespace coop::tools

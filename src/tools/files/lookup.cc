@@ -94,7 +94,7 @@ Result<void> check_link(const FileView::State& view, const Request& request, con
       Result<void>(denied(
           request.operation,
           in_quotes(request.path) + " leads out of the workspace, to " + in_quotes(found.inside),
-          "links of the workspace")));
+          Rule::of_coop(Part::workspace_links))));
 }
 
 }  // namespace

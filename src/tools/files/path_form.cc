@@ -37,7 +37,7 @@ bool has_long_name(std::string_view path) {
 }
 
 std::unexpected<Error> refused(std::string_view operation, const std::string& why) {
-  return denied(operation, why, "form of paths");
+  return denied(operation, why, Rule::of_coop(Part::path_form));
 }
 
 bool hopes_for_shell(std::string_view path) {

@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "policy/variables.h"
+#include "report/text.h"
 
 namespace coop::tools {
 
@@ -39,9 +40,11 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
   if (!output.standard_error.text.empty()) add_line(result.text, output.standard_error.text);
   Json denials = Json::array();
   for (const Denial& denial : output.denials) {
-    denials.push_back({{"what", denial.what}, {"rule", denial.rule}, {"grant", denial.grant}});
-    add_line(result.text, "denied: " + denial.what + " by " + denial.rule +
-                              (denial.grant.empty() ? "" : "; to allow: " + denial.grant));
+    const std::string rule = report::rule_text(denial);
+    const std::string grant = report::grant_text(denial);
+    denials.push_back({{"what", denial.what}, {"rule", rule}, {"grant", grant}});
+    add_line(result.text, "denied: " + denial.what + " by " + rule +
+                              (grant.empty() ? "" : "; to allow: " + grant));
   }
   Json quarantined = Json::array();
   for (const Quarantined& moved : output.quarantined) {
@@ -104,7 +107,7 @@ Result<void> add_environment(Command& command, const Json& arguments) {
   for (const auto& [name, value] : found->items()) {
     Result<void> allowed = policy::check_variable(name, "environment", {});
     if (!allowed) {
-      allowed.error().rule = "variables that inject code";
+      allowed.error().rule = Rule::of_coop(Part::injected_variables);
       allowed.error().hint.clear();  // it names a flag that a caller of tools does not have
       return allowed;
     }

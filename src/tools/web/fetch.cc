@@ -58,12 +58,13 @@ std::unexpected<Error> refused(const Url& url, const std::string& place,
   const bool by_a_rule = verdict.reason == policy::Reason::denied;
   return denied("fetch " + to_text(url),
                 place + (by_a_rule ? " is denied" : " is not on the list of allowed hosts"),
-                rule_text(verdict), policy::grant_for(verdict.remedy, asked));
+                rule_of(verdict), policy::grant_for(verdict.remedy, asked));
 }
 
 // `place`: "10.0.0.1", or "example.com has the address 10.0.0.1, which".
 std::unexpected<Error> guarded(const std::string& place, std::string_view reason) {
-  return denied("address guard", place + " is " + std::string(reason), policy::kAddressGuard);
+  return denied("address guard", place + " is " + std::string(reason),
+                Rule::of_coop(Part::address_guard));
 }
 
 Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& rules) {
@@ -279,7 +280,7 @@ Result<Answer> get(const Hop& hop, const FetchLimits& limits, std::chrono::milli
   const CURLcode code = transfer.run();
   if (!sink.stray.empty())
     return denied("address guard", sink.stray + " was not checked, and is not connected to",
-                  "address guard");
+                  Rule::of_coop(Part::address_guard));
   if (sink.header_bytes > kMostHeaderBytes)
     return failed(hop.url, "more than " + format_size(kMostHeaderBytes) + " of headers");
   if (code == CURLE_OPERATION_TIMEDOUT) return out_of_time(hop.url, limits);

@@ -38,7 +38,7 @@ constexpr std::array kLocalNames{
 };
 
 std::unexpected<Error> refused(std::string_view subject, std::string_view hint = {}) {
-  std::unexpected<Error> error = denied("url guard", subject, "url guard");
+  std::unexpected<Error> error = denied("url guard", subject, Rule::of_coop(Part::url_guard));
   error.error().hint = hint;
   return error;
 }

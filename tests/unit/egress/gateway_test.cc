@@ -19,7 +19,7 @@ TEST(GatewayTest, AllowedNamesAreReachedAtTheFirstAddressThatAnswers) {
       .address = "127.0.0.1",
       .port = echo.port(),
       .allowed = true,
-      .rule = "policy.toml:3 good.example:" + std::to_string(echo.port()),
+      .rule = decided_in(3, "good.example:" + std::to_string(echo.port())),
       .sent = 5,
       .received = 5,
   };
@@ -46,7 +46,8 @@ TEST(GatewayTest, EverythingElseIsResetAndNoServerIsReached) {
           "both.example: address guard 10.0.0.1 is private",
           "nowhere.example: look up \"nowhere.example\": ENOENT (No such file or directory)",
           "127.0.0.1: no rule allows it ", "127.0.0.1: no rule allows it "}));
-  EXPECT_EQ(world.events.front().grant, "--allow-net other.example:" + std::to_string(echo.port()));
+  EXPECT_EQ(world.events.front().grant,
+            (Grant{"--allow-net", "other.example:" + std::to_string(echo.port())}));
   EXPECT_EQ(echo.connections, 0);
 }
 
@@ -59,7 +60,7 @@ TEST(GatewayTest, TheNameInTlsMustBeTheNameThatWasAsked) {
   EXPECT_EQ(world.say_to("good.example", client_hello("a\0b"s)), "");
   world.finish();
   ASSERT_EQ(world.events.size(), 3U);
-  EXPECT_EQ(world.events[1].rule, "TLS guard");
+  EXPECT_EQ(world.events[1].rule, Rule::of_coop(Part::tls_guard));
   EXPECT_EQ(world.events[1].problem, "the TLS ClientHello names other.example");
   EXPECT_EQ(world.events[1].sent, 0U);
 }
@@ -143,14 +144,15 @@ TEST(HostPortTest, ReachesTheLoopbackOfTheHost) {
   say(socket, "hello");
   EXPECT_EQ(finish(socket), "hello");
   world.finish();
-  const NetworkEvent expected{.kind = NetworkEvent::Kind::host_port,
-                              .host = "localhost",
-                              .address = "127.0.0.1",
-                              .port = echo.port(),
-                              .allowed = true,
-                              .rule = "--host-port " + std::to_string(echo.port()),
-                              .sent = 5,
-                              .received = 5};
+  const NetworkEvent expected{
+      .kind = NetworkEvent::Kind::host_port,
+      .host = "localhost",
+      .address = "127.0.0.1",
+      .port = echo.port(),
+      .allowed = true,
+      .rule = Rule{Origin::of_flag("--host-port", std::to_string(echo.port()))},
+      .sent = 5,
+      .received = 5};
   ASSERT_EQ(world.events.size(), 1U);
   EXPECT_TRUE(world.events.front() == expected);
 }

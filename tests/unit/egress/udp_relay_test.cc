@@ -113,7 +113,7 @@ NetworkEvent flow_to(const std::string& address, std::uint16_t port, std::uint64
           .address = address,
           .port = port,
           .allowed = true,
-          .rule = "--allow-udp " + with_port(address, port),
+          .rule = tests::decided_by("--allow-udp", with_port(address, port)),
           .sent = bytes,
           .received = bytes};
 }
@@ -140,12 +140,13 @@ TEST(UdpRelayTest, OtherDestinationsAreDroppedAndToldOnce) {
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(receive(server, MSG_DONTWAIT), "nothing");
   world.finish();
-  EXPECT_EQ(world.events, std::vector{(NetworkEvent{
-                              .kind = NetworkEvent::Kind::datagrams,
-                              .host = "127.0.0.3",
-                              .port = port_of(server),
-                              .rule = "no rule allows it",
-                              .grant = "--allow-udp " + with_port("127.0.0.3", port_of(server))})});
+  EXPECT_EQ(world.events,
+            std::vector{(NetworkEvent{
+                .kind = NetworkEvent::Kind::datagrams,
+                .host = "127.0.0.3",
+                .port = port_of(server),
+                .rule = Rule::of_coop(Part::unlisted),
+                .grant = Grant{"--allow-udp", with_port("127.0.0.3", port_of(server))}})});
 }
 
 TEST(UdpRelayTest, ClientsAndDestinationsAreToldApart) {

@@ -16,6 +16,7 @@
 
 #include "egress/egress.h"
 #include "origins.h"
+#include "report/text.h"
 #include "support/destination_rule.h"
 
 namespace coop::egress {
@@ -125,6 +126,11 @@ inline DestinationRule written_in(int line, const std::string& text) {
   return {tests::destination(text), in_file("policy.toml", line)};
 }
 
+// What decided: that rule.
+inline Rule decided_in(int line, std::string_view text) {
+  return {in_file("policy.toml", line), tests::destination(text)};
+}
+
 class World {
  public:
   explicit World(std::uint16_t port, const WorldOptions& wanted = {}) : port_(port) {
@@ -222,8 +228,9 @@ class World {
 inline std::vector<std::string> told(const std::vector<NetworkEvent>& events) {
   std::vector<std::string> lines;
   for (const NetworkEvent& event : events)
-    lines.push_back(event.host + ": " +
-                    (event.allowed ? event.problem : event.rule + " " + event.problem));
+    lines.push_back(
+        event.host + ": " +
+        (event.allowed ? event.problem : report::to_text(event.rule) + " " + event.problem));
   return lines;
 }
 

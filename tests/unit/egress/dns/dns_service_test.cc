@@ -1,5 +1,6 @@
 // The DNS server of a sandbox, queried over real sockets.
 #include "egress/dns/service.h"
+#include "report/text.h"
 #include "support/destination_rule.h"
 
 #include <arpa/inet.h>
@@ -78,7 +79,8 @@ class Asking {
   policy::DestinationRules rules_{.allowed = {tests::rule("*.example.com", "--allow-net")}};
   DnsService service_{
       *loop_, table_, rules_, [this](const DnsEvent& event) {
-        seen.push_back(event.name + (event.allowed ? " allowed" : " denied: " + event.rule));
+        seen.push_back(event.name +
+                       (event.allowed ? " allowed" : " denied: " + report::to_text(event.rule)));
       }};
   sockaddr_in udp_{};
   sockaddr_in tcp_{};

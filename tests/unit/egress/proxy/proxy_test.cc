@@ -36,7 +36,7 @@ TEST(ProxyTest, ConnectLeadsToTheHost) {
                               .address = "127.0.0.1",
                               .port = echo.port(),
                               .allowed = true,
-                              .rule = "policy.toml:3 good.example:" + std::to_string(echo.port()),
+                              .rule = decided_in(3, "good.example:" + std::to_string(echo.port())),
                               .sent = 6,
                               .received = 6};
   ASSERT_EQ(world.events.size(), 1U);
@@ -138,7 +138,7 @@ TEST(ProxyTest, WhatTwoReadersCouldReadDifferentlyIsRefused) {
     EXPECT_EQ(status_of(hear_all(world.ask_proxy(head))), "HTTP/1.1 400 Bad Request") << head;
   world.finish();
   EXPECT_EQ(world.events.size(), heads.size());
-  EXPECT_EQ(world.events.front().rule, "proxy guard");
+  EXPECT_EQ(world.events.front().rule, Rule::of_coop(Part::proxy_guard));
   EXPECT_EQ(echo.connections, 0);
 }
 

@@ -2,7 +2,7 @@
 #include "plan/show/explain.h"
 
 #include "policy/builtin.h"
-#include "report/words/grant.h"
+#include "report/text.h"
 #include "unit/support/plan_facts.h"
 
 namespace coop::plan {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/address.h"
-#include "report/words/grant.h"
+#include "report/text.h"
 #include "support/destination_rule.h"
 
 namespace coop::policy {
@@ -42,10 +42,12 @@ TEST(JudgeTest, TheVerdictNamesItsRule) {
 
 TEST(JudgeTest, ItsTextsAreWhatPeopleRead) {
   const DestinationRules list = rules();
-  EXPECT_EQ(rule_text(judged(list, "a.example.com:443")), "--allow-net *.example.com");
-  EXPECT_EQ(rule_text(judged(list, "bad.example.com:443")), "--deny-net bad.example.com");
-  EXPECT_EQ(rule_text(judged(list, "a.example:443")), "no rule allows it");
-  EXPECT_EQ(rule_text({.reason = Reason::guarded}), "address guard");
+  EXPECT_EQ(report::to_text(rule_of(judged(list, "a.example.com:443"))),
+            "--allow-net *.example.com");
+  EXPECT_EQ(report::to_text(rule_of(judged(list, "bad.example.com:443"))),
+            "--deny-net bad.example.com");
+  EXPECT_EQ(report::to_text(rule_of(judged(list, "a.example:443"))), "no rule allows it");
+  EXPECT_EQ(report::to_text(rule_of({.reason = Reason::guarded})), "address guard");
 }
 
 TEST(JudgeTest, WithoutRulesNothingIsReached) {

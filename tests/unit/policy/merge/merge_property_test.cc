@@ -9,7 +9,7 @@
 
 #include "policy/merge/compare.h"
 #include "policy/merge/merge.h"
-#include "report/words/origin.h"
+#include "report/text.h"
 #include "settings_literals.h"
 
 namespace coop::policy {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "report/words/origin.h"
+#include "report/text.h"
 #include "settings_literals.h"
 
 namespace coop::policy {

@@ -10,7 +10,7 @@ namespace coop::run {
 namespace {
 
 NetworkEvent event(NetworkEvent::Kind kind, const std::string& host) {
-  return {.kind = kind, .host = host, .port = 443, .rule = "no rule allows it"};
+  return {.kind = kind, .host = host, .port = 443, .rule = Rule::of_coop(Part::unlisted)};
 }
 
 TEST(NetworkEventsTest, AFloodOfLookupsHidesNoConnection) {
@@ -40,9 +40,9 @@ TEST(NetworkEventsTest, EachDenialIsToldOnce) {
   NetworkEvent allowed = event(NetworkEvent::Kind::connection, "good.example");
   allowed.allowed = true;
   const NetworkEvent denied = event(NetworkEvent::Kind::datagrams, "2600::1");
-  EXPECT_EQ(
-      denials_of({denied, allowed, denied}),
-      (std::vector<Denial>{{.what = "datagrams to [2600::1]:443", .rule = "no rule allows it"}}));
+  EXPECT_EQ(denials_of({denied, allowed, denied}),
+            (std::vector<Denial>{
+                {.what = "datagrams to [2600::1]:443", .rule = Rule::of_coop(Part::unlisted)}}));
 }
 
 }  // namespace
