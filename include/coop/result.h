@@ -43,4 +43,7 @@ using Result = std::expected<T, Error>;
 // `opening the workspace: open "/srv/x": EACCES (Permission denied)`; no newline, no hint.
 std::string to_text(const Error& error);
 
+// What to do about it, one line: the hint, or else the grant; empty where there is neither.
+std::string hint_of(const Error& error);
+
 }  // namespace coop

@@ -47,7 +47,7 @@ std::string error_text(const Error& error) {
   return text_of({{"error",
                    {{"kind", kind_of(error)},
                     {"message", to_text(error)},
-                    {"hint", report::hint_of(error)}}}});
+                    {"hint", hint_of(error)}}}});
 }
 
 // Runs `work`, and returns its answer or the error to the caller.

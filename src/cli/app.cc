@@ -62,7 +62,7 @@ void say(const std::string& text) {
 
 void print_error(const Error& error) {
   std::string text = "coop: " + to_text(error) + "\n";
-  if (const std::string hint = report::hint_of(error); !hint.empty())
+  if (const std::string hint = hint_of(error); !hint.empty())
     text += "hint: " + hint + "\n";
   [[maybe_unused]] const Result<void> ignored = write_all(STDERR_FILENO, text, "standard error");
 }

@@ -124,7 +124,7 @@ void RunLog::ended(const ExecOutput& output) {
 void RunLog::failed(const Error& error) {
   if (logger_)
     logger_->write(LogLevel::error, kSpan, to_text(error),
-                   std::array{LogField{"hint", report::hint_of(error)}});
+                   std::array{LogField{"hint", hint_of(error)}});
 }
 
 std::function<void(const NetworkEvent&)> RunLog::network_hook() {

@@ -40,6 +40,17 @@ bool is_request(const Json& message) {
          !message.at("id").is_null();
 }
 
+// As Server::receive() answers: what is malformed, and every request.
+static bool is_answered(const Json& message) {
+  if (!message.is_object()) return true;
+  const Json id = message.value("id", Json());
+  const bool good_id = id.is_string() || id.is_number_integer();
+  if (!id.is_null() && !good_id) return true;
+  if (!message.contains("method")) return false;
+  return good_id || !message.at("method").is_string() ||
+         !message.value("params", Json::object()).is_object();
+}
+
 bool is_whole(const Json& message) {
   if (!message.is_array()) return true;
   return !message.empty() && std::ranges::all_of(message, [](const Json& one) {
@@ -49,8 +60,8 @@ bool is_whole(const Json& message) {
 }
 
 std::size_t requests_in(const Json& message) {
-  if (!message.is_array()) return is_request(message) ? 1 : 0;
-  return static_cast<std::size_t>(std::ranges::count_if(message, is_request));
+  if (!message.is_array()) return is_answered(message) ? 1 : 0;
+  return static_cast<std::size_t>(std::ranges::count_if(message, is_answered));
 }
 
 bool calls_a_tool(const Json& message) {

@@ -36,7 +36,7 @@ bool is_request(const Json& message);
 
 // A batch (revisions until 2025-03-26) is accepted when each part is a message.
 bool is_whole(const Json& message);
-// The number of requests in a message or batch: that many answers follow.
+// The number of answers that follow a message or batch: one to each request, and to what is malformed.
 std::size_t requests_in(const Json& message);
 bool calls_a_tool(const Json& message);
 bool is_stateless(const Json& message);

@@ -27,9 +27,6 @@ std::string to_text(const Grant& grant);
 // The same without quoting, for hosts and ports; empty where there is none.
 std::string plain_text(const std::optional<Grant>& grant);
 
-// What to do about an error: its hint, or else the grant; empty where there is neither.
-std::string hint_of(const Error& error);
-
 // The rule of a denial and why it applies; the grant, or what to do where there is none.
 std::string rule_text(const Denial& denial);
 std::string grant_text(const Denial& denial);

@@ -200,8 +200,9 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   std::vector<policy::Layer> layers = sources.layers();
   if (acting_as)
     for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
-  Resolved resolved =
-      TRY(resolve_layers(std::move(layers), sources.approval, wanted, facts, workspace));
+  const policy::Approval approval =
+      wanted.project_grants == ProjectGrants::none ? policy::Approval::none : sources.approval;
+  Resolved resolved = TRY(resolve_layers(std::move(layers), approval, wanted, facts, workspace));
   resolved.policy.workspace = named;
   std::vector<PathRule> protections;
   for (const PolicySource& file : sources.files)
@@ -212,6 +213,7 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
                protections.begin(), protections.end());
   TRY(check_real_sockets(resolved, wanted.flags, facts));
   resolved.files = files_of(sources, acting_as.get());
+  resolved.project_file = sources.places.project;
   resolved.acting_as = std::move(acting_as);
   return resolved;
 }

@@ -15,6 +15,9 @@
 
 namespace coop::request {
 
+// Whether an approved project file may widen. Not while a sandboxed command could have written it.
+enum class ProjectGrants : std::uint8_t { as_approved, none };
+
 struct Wanted {
   Path
       workspace{};  // as written; empty: coop.toml's, else the settings', else the current directory
@@ -25,6 +28,7 @@ struct Wanted {
   // What policy files have no key for: identity, host name, directory, guards, … Its rules are those of
   // the command line, of which a later one wins over an earlier one.
   Policy unkeyed{};
+  ProjectGrants project_grants = ProjectGrants::as_approved;
 };
 
 struct Resolved {
@@ -32,6 +36,7 @@ struct Resolved {
   policy::Effective effective{};
   std::unique_ptr<ActingAs> acting_as{};  // null: no coop.toml is involved
   std::vector<Path> files{};              // all that was looked at, existing or not
+  Path project_file{};                    // the one of these in the workspace
 };
 
 // A tool checks the trust of each call itself; a command needs the trust to run commands.

@@ -1,6 +1,11 @@
 #include "run/view_root.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <map>
 
 #include "plan/compile.h"
 #include "sys/message.h"
@@ -50,6 +55,26 @@ Result<void> ViewRoot::receive_root(const Plan& plan) {
 }
 
 bool ViewRoot::is_alive() const { return !has_ended(launched_.pidfd.get()); }
+
+// The mounts hold their inodes, so that a number that is the same now means the same inode.
+bool ViewRoot::is_current() const {
+  std::map<Path, Path> sources;  // of what is at a place in the end
+  for (const Step& step : prepared_.plan.steps) {
+    if (const auto* bind = std::get_if<BindMount>(&step.action))
+      sources[bind->target] = bind->source;
+    else if (const auto* hide = std::get_if<HideMount>(&step.action)) sources.erase(hide->target);
+    else if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action))
+      sources.erase(tmpfs->target);
+  }
+  return std::ranges::all_of(sources, [&](const auto& mount) {
+    const Result<UniqueFd> inside = open_in_root(root_.get(), mount.first, O_PATH | O_NOFOLLOW);
+    struct stat mounted{};
+    struct stat now{};
+    return inside && ::fstat(inside->get(), &mounted) == 0 &&
+           ::lstat(mount.second.c_str(), &now) == 0 && mounted.st_dev == now.st_dev &&
+           mounted.st_ino == now.st_ino;
+  });
+}
 
 ViewRoot::~ViewRoot() {
   // A child that the program forked has a copy of this, and the sandbox stays the parent's.

@@ -1,4 +1,4 @@
-// The root of a sandbox in which nothing runs: what is opened below it, the sandbox's own mounts decide.
+// Root descriptor of an idle sandbox: paths that are opened below it resolve through the sandbox's mounts.
 #pragma once
 
 #include <unistd.h>
@@ -27,6 +27,8 @@ class ViewRoot {
   const Prepared& prepared() const { return prepared_; }
   // The mounts go with the sandbox's last process: then nothing is found below the root any more.
   bool is_alive() const;
+  // False when the host has put another file or directory in the place of one that is mounted.
+  bool is_current() const;
 
  private:
   ViewRoot() = default;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -28,6 +29,7 @@ Result<std::unique_ptr<LiveTools>> LiveTools::open(ToolsRequest request) {
   OpenedTools opened = TRY(open_tools(live->request_));
   live->now_.toolbox = std::move(opened.toolbox);
   live->files_ = std::move(opened.files);
+  live->project_file_ = std::move(opened.project_file);
   live->seen_ = live->identities();
   return live;
 }
@@ -43,70 +45,105 @@ Result<void> LiveTools::open_config() {
   return {};
 }
 
+LiveTools::Identity LiveTools::identity_of(const Path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) < 0) status = {};
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .changed = nanoseconds(status.st_ctim),
+          .modified = nanoseconds(status.st_mtim),
+          .size = status.st_size};
+}
+
+// While a command runs, the project's file may be its work: a change of it waits until the end, when a new one has been
+// quarantined.
 std::vector<LiveTools::Identity> LiveTools::identities() const {
+  const bool running = request_.shared->running > 0;
   std::vector<Identity> found;
-  for (const Path& file : files_) {
-    struct stat status{};
-    if (::stat(file.c_str(), &status) < 0) status = {};
-    found.push_back({.device = status.st_dev,
-                     .inode = status.st_ino,
-                     .changed = nanoseconds(status.st_ctim),
-                     .modified = nanoseconds(status.st_mtim),
-                     .size = status.st_size});
+  for (std::size_t index = 0; index < files_.size(); ++index) {
+    const bool waits = running && files_[index] == project_file_ && index < seen_.size();
+    found.push_back(waits ? seen_[index] : identity_of(files_[index]));
   }
   return found;
 }
 
-// A file may be gone or empty for a moment while an editor replaces it: without it the tools could do more. So two looks
-// must agree, and one that has gone must stay away for half a second.
-std::vector<LiveTools::Identity> LiveTools::settled(const std::vector<Identity>& first) const {
-  constexpr int kMostLooks = 25;
+bool LiveTools::project_was_touched() const {
+  const auto project = std::ranges::find(files_, project_file_);
+  if (request_.shared->running == 0 || project == files_.end()) return false;
+  return identity_of(project_file_) != seen_[static_cast<std::size_t>(project - files_.begin())];
+}
+
+bool LiveTools::has_shrunk(const std::vector<Identity>& found) const {
+  for (std::size_t index = 0; index < found.size(); ++index)
+    if (found[index].size < seen_[index].size) return true;
+  return false;
+}
+
+// A program that writes a file in place empties it first, and an editor may remove it for a moment: what is left can allow
+// more. So a change counts when it has stayed for a while, longer where a file is shorter or gone. Nothing: they still change.
+std::optional<std::vector<LiveTools::Identity>> LiveTools::settled() const {
+  using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPause{20};
-  std::vector<Identity> found = first;
-  for (int look = 0; look < kMostLooks; ++look) {
+  constexpr std::chrono::milliseconds kStay{100};
+  constexpr std::chrono::milliseconds kStayShorter{500};
+  constexpr std::chrono::milliseconds kPatience{2000};
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point since = begin;
+  std::vector<Identity> found = identities();
+  while (Clock::now() - since < (has_shrunk(found) ? kStayShorter : kStay)) {
+    if (Clock::now() - begin > kPatience) return std::nullopt;
     std::this_thread::sleep_for(kPause);
     std::vector<Identity> again = identities();
-    bool gone = false;
-    for (std::size_t index = 0; index < again.size(); ++index)
-      gone = gone || (again[index] == Identity{} && seen_[index] != Identity{});
-    if (again == found && !gone) return found;
+    if (again != found) since = Clock::now();
     found = std::move(again);
   }
   return found;
 }
 
 // A coop.toml with a mistake is left aside, and the one from before holds with what the policy files say by now.
-Result<void> LiveTools::reload() {
-  policy::Findings findings;
+Result<LiveTools::Reloaded> LiveTools::reload() {
+  Reloaded reloaded;
+  ToolsRequest request = request_;
   if (config_) {
-    findings = config_->reload().findings;
-    request_.wanted.config = config_->current();
+    reloaded.findings = config_->reload().findings;
+    request.wanted.config = config_->current();
   }
-  OpenedTools opened = TRY(open_tools(request_));
-  opened.toolbox->warm_up();
-  now_.toolbox = std::move(opened.toolbox);
-  files_ = std::move(opened.files);
-  if (policy::has_errors(findings)) return std::unexpected(policy::to_error(findings));
-  return {};
+  if (project_was_touched()) request.wanted.project_grants = request::ProjectGrants::none;
+  reloaded.opened = TRY(open_tools(request));
+  return reloaded;
 }
 
 LiveTools::Now LiveTools::look() {
   const std::lock_guard lock(mutex_);
   // After a leak nothing is called any more: a change of a file must not undo that.
-  if (now_.toolbox->terminated()) return now_;
-  const std::vector<Identity> found = identities();
-  if (found == seen_) return now_;
-  // Taken before the files are read: a change in between is seen at the next look.
-  const std::vector<Identity> before = settled(found);
-  const std::vector<Path> followed = files_;
-  const Result<void> reloaded = reload();
-  seen_ = files_ == followed ? before : identities();
+  if (now_.toolbox->terminated() || identities() == seen_) return now_;
+  const std::optional<std::vector<Identity>> before = settled();
+  if (!before) return now_;
+  const bool touched = project_was_touched();
+  Result<Reloaded> reloaded = reload();
+  // What was read is what settled, or it is not taken: the next look tries again.
+  if (identities() != *before || project_was_touched() != touched) return now_;
+  seen_ = *before;
+  std::optional<Error> mistake;
+  if (!reloaded) mistake = reloaded.error();
+  else if (policy::has_errors(reloaded->findings)) mistake = policy::to_error(reloaded->findings);
+  if (reloaded) {
+    OpenedTools& opened = reloaded->opened;
+    opened.toolbox->warm_up();
+    now_.toolbox = std::move(opened.toolbox);
+    project_file_ = std::move(opened.project_file);
+    if (files_ != opened.files) {
+      files_ = std::move(opened.files);
+      seen_ = identities();
+    }
+    if (config_) request_.wanted.config = config_->current();
+  }
   ++now_.revision;
-  now_.broken = !reloaded.has_value();
-  now_.news = reloaded
-                  ? "the configuration has changed and holds from now on"
-                  : "the configuration has changed and has a mistake, so what held before stays: " +
-                        to_text(reloaded.error());
+  now_.broken = mistake.has_value();
+  now_.news = mistake ? "the configuration has changed and has a mistake, so what held before "
+                        "stays: " +
+                            to_text(*mistake)
+                      : "the configuration has changed and holds from now on";
   if (request_.log != nullptr)
     request_.log->write(now_.broken ? LogLevel::error : LogLevel::warn, kReloadSpan, now_.news);
   return now_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,16 +42,25 @@ class LiveTools {
     bool operator==(const Identity&) const = default;
   };
 
+  struct Reloaded {
+    OpenedTools opened{};
+    policy::Findings findings{};  // of a coop.toml with mistakes, which is left aside
+  };
+
   LiveTools() = default;
   Result<void> open_config();
-  Result<void> reload();
+  Result<Reloaded> reload();
+  static Identity identity_of(const Path& file);
   std::vector<Identity> identities() const;
-  std::vector<Identity> settled(const std::vector<Identity>& first) const;
+  bool has_shrunk(const std::vector<Identity>& found) const;
+  std::optional<std::vector<Identity>> settled() const;
+  bool project_was_touched() const;
 
   ToolsRequest request_{};
   std::unique_ptr<policy::ConfigStore> config_{};  // null: there is no coop.toml to follow
   std::mutex mutex_{};
   std::vector<Path> files_{};
+  Path project_file_{};
   std::vector<Identity> seen_{};
   Now now_{};
 };

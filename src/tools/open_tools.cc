@@ -28,7 +28,8 @@ Result<OpenedTools> open_tools(const ToolsRequest& request) {
   ToolboxOptions options{.policy = resolved.policy,
                          .sandbox_enabled = is_enabled(resolved.effective),
                          .on_leak = request.on_leak,
-                         .log = request.log};
+                         .log = request.log,
+                         .shared = request.shared};
   if (resolved.acting_as && resolved.acting_as->someone) {
     const policy::Principal& principal = resolved.acting_as->principal;
     options.trust = principal.trust;
@@ -39,7 +40,7 @@ Result<OpenedTools> open_tools(const ToolsRequest& request) {
   if (options.policy.workspace.empty())
     return invalid("--workspace",
                    "\"" + printable(resolved.policy.workspace) + "\" does not exist");
-  OpenedTools opened{.files = resolved.files};
+  OpenedTools opened{.files = resolved.files, .project_file = resolved.project_file};
   opened.toolbox = TRY(Toolbox::open(std::move(options)));
   return opened;
 }

@@ -15,11 +15,13 @@ struct ToolsRequest {
   request::Wanted wanted{};
   OnLeak on_leak = OnLeak::redact;
   Logger* log = nullptr;  // outlives the tools
+  std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
 };
 
 struct OpenedTools {
   std::unique_ptr<Toolbox> toolbox{};
   std::vector<Path> files{};  // that decided what the tools may do, existing or not
+  Path project_file{};        // the one of these that is in the workspace
 };
 
 // Without a user or sender the caller is the agent itself: trust full, always sandboxed unless a

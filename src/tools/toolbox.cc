@@ -72,6 +72,17 @@ Result<std::pair<Path, Path>> workspaces_of(const ToolboxOptions& options) {
   return std::pair{prepared.policy.workspace, prepared.plan.workspace};
 }
 
+class Running {
+ public:
+  explicit Running(SharedState& shared) : shared_(shared) { ++shared_.running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { --shared_.running; }
+
+ private:
+  SharedState& shared_;
+};
+
 // A file that has just appeared and is to be hidden is hidden from the next call on. Guards go by names, whenever they
 // were looked for.
 std::chrono::milliseconds good_for(const Policy& policy) {
@@ -100,7 +111,6 @@ struct Toolbox::State {
   leaks::LeakScanner scanner;
   std::mutex making{};
   std::optional<Pool> pool{};
-  std::atomic<bool> terminated = false;
 
   State(ToolboxOptions chosen, std::pair<Path, Path> workspaces, leaks::LeakScanner leaks)
       : options(std::move(chosen)),
@@ -184,7 +194,7 @@ struct Toolbox::State {
     if (leaks.empty()) return std::nullopt;
     log(LogLevel::warn, kSpan, "a call carried a secret and was not made",
         {{"tool", std::string(name)}, {"secret", names_of(leaks)}});
-    if (options.on_leak == OnLeak::terminate) terminated = true;
+    if (options.on_leak == OnLeak::terminate) options.shared->terminated = true;
     ToolOutput output =
         refusal("the arguments contain a secret: " + names_of(leaks) + "; the call was not made",
                 Rule::of_coop(Part::leak_guard));
@@ -202,7 +212,7 @@ struct Toolbox::State {
     // A file with replaced parts is not the same file any more.
     const bool whole = output.structured.contains("data");
     if (options.on_leak != OnLeak::redact || whole) {
-      if (options.on_leak == OnLeak::terminate) terminated = true;
+      if (options.on_leak == OnLeak::terminate) options.shared->terminated = true;
       return refusal("the result contains a secret (" + names + ") and is withheld",
                      Rule::of_coop(Part::leak_guard));
     }
@@ -280,7 +290,7 @@ std::string Toolbox::instructions() const {
          "and with "
          "what the owner could allow.";
 }
-bool Toolbox::terminated() const { return state_->terminated; }
+bool Toolbox::terminated() const { return state_->options.shared->terminated; }
 
 void Toolbox::warm_up() {
   if (state_->on_host() || !state_->keeps_warm()) return;
@@ -297,7 +307,7 @@ ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const Cal
     return refusal("there is no tool \"" + printable(name) + "\"" +
                    (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
   }
-  if (state_->terminated)
+  if (terminated())
     return refusal("the leak guard ended this toolbox", Rule::of_coop(Part::leak_guard));
   if (state_->options.trust > tool->least)
     return refusal(std::string(name) + " needs the trust " + std::string(to_text(tool->least)) +
@@ -321,6 +331,7 @@ ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const Cal
   };
   const ToolContext context =
       state_->context(ExecHooks{.arrived = arrived, .cancel_fd = hooks.cancel_fd});
+  const Running running(*state_->options.shared);
   ToolOutput output = state_->guard(tool->run(context, arguments));
   if (state_->on_host()) output.structured["isolation"] = to_text(isolation());
   return output;

@@ -1,6 +1,7 @@
 // One principal's tools: which it may call, and where they run.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,12 @@ enum class Isolation : std::uint8_t {
 };
 std::string_view to_text(Isolation isolation);
 
+// Shared by the toolboxes that one server opens one after the other, whatever configuration each has.
+struct SharedState {
+  std::atomic<int> running = 0;          // calls: their commands can write to the workspace
+  std::atomic<bool> terminated = false;  // a leak under OnLeak::terminate
+};
+
 struct ToolboxOptions {
   policy::TrustLevel trust = policy::TrustLevel::full;
   std::string user{};  // for records; empty: the agent itself
@@ -34,6 +41,7 @@ struct ToolboxOptions {
   bool sandbox_enabled = true;
   OnLeak on_leak = OnLeak::redact;
   Logger* log = nullptr;  // outlives the toolbox; null: nothing is logged
+  std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
 };
 
 // What a tool does to the workspace.

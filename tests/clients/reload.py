@@ -65,6 +65,12 @@ class Stdio:
                 return answer["result"], news
             news.append(answer)
 
+    def tell(self, method, params):
+        """A request whose answer is not waited for."""
+        message = {"jsonrpc": "2.0", "id": "aside", "method": method, "params": params}
+        self.server.stdin.write(json.dumps(message) + "\n")
+        self.server.stdin.flush()
+
     def close(self):
         self.server.stdin.close()
         self.server.wait(timeout=30)
@@ -103,6 +109,8 @@ class Http:
         messages = [json.loads(line[len("data: "):]) for line in text.splitlines() if line.startswith("data: ")]
         return messages[-1]["result"], messages[:-1]
 
+    tell = ask
+
     def close(self):
         self.server.terminate()
         self.server.wait(timeout=30)
@@ -112,6 +120,7 @@ class Http:
 
 class Reload(unittest.TestCase):
     transport = Stdio
+    flags = []
 
     def setUp(self):
         around = tempfile.TemporaryDirectory()
@@ -122,8 +131,8 @@ class Reload(unittest.TestCase):
         os.mkdir(self.workspace)
         os.makedirs(os.path.dirname(self.policy))
         self.write("red", "full")
-        environment = dict(os.environ, HOME=os.path.join(around.name, "home"), XDG_STATE_HOME=around.name, XDG_CONFIG_HOME="")
-        self.client = self.transport(["--config", self.config, "--as", "bob"], environment)
+        self.environment = environment = dict(os.environ, HOME=os.path.join(around.name, "home"), XDG_STATE_HOME=around.name, XDG_CONFIG_HOME="")
+        self.client = self.transport(["--config", self.config, "--as", "bob", *self.flags], environment)
         self.addCleanup(self.client.close)
 
     def write(self, colour, trust):
@@ -198,6 +207,80 @@ class Reload(unittest.TestCase):
         self.assertNotIn("key", self.client.ask("tools/call", look)[0]["content"][0]["text"])
 
 
+    def hide(self):
+        secret = os.path.join(self.workspace, "secret")
+        with open(secret, "w", encoding="utf-8") as file:
+            file.write("key")
+        text = '[sandbox]\nhidden_paths = ["%s"]\n' % secret
+        replace(self.policy, text)
+        self.assertTrue(self.read_secret()["isError"])
+        return text
+
+    def read_secret(self):
+        return self.client.ask("tools/call", {"name": "read_file", "arguments": {"path": "secret"}})[0]
+
+    def test_a_file_that_is_emptied_and_written_again_still_holds(self):
+        text = self.hide()
+        for pause in (0, 0.1, 0.3):
+            with open(self.policy, "w", encoding="utf-8") as file:
+                file.flush()
+                timer = threading.Timer(pause, lambda: (file.write(text), file.flush()))
+                timer.start()
+                self.assertTrue(self.read_secret()["isError"], pause)
+                timer.join()
+        replace(self.policy, "[sandbox]\n")
+        self.assertFalse(self.read_secret()["isError"])  # control
+
+    def test_a_file_that_changes_all_the_time_gives_nothing(self):
+        text = self.hide()
+        ended = threading.Event()
+
+        def write():
+            while not ended.wait(0.01):
+                with open(self.policy, "w", encoding="utf-8") as file:
+                    file.write(text)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            answers = [self.read_secret()["isError"] for _ in range(4)]
+        finally:
+            ended.set()
+            writer.join()
+        self.assertEqual(answers, [True] * 4)
+
+    def test_a_command_cannot_bring_back_an_approval(self):
+        outside = os.path.join(os.path.dirname(self.workspace), "outside")
+        with open(outside, "w", encoding="utf-8") as file:
+            file.write("outside")
+        project = os.path.join(self.workspace, ".coop/policy.toml")
+        text = '[sandbox]\nreadable_paths = ["%s"]\n' % outside
+        os.mkdir(os.path.dirname(project))
+        with open(project, "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run([COOP, "policy", "approve", "--yes"], cwd=self.workspace, env=self.environment, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        look = {"name": "read_file", "arguments": {"path": outside}}
+        self.assertFalse(self.client.ask("tools/call", look)[0]["isError"])  # control: approved
+        os.unlink(project)
+        os.rmdir(os.path.dirname(project))
+        self.assertTrue(self.client.ask("tools/call", look)[0]["isError"])
+        command = "mkdir .coop; printf '%s' > .coop/policy.toml; touch made; sleep 3" % text.replace("\n", "\\n")
+        other = threading.Thread(target=self.second_call, args=(command,))
+        other.start()
+        while not os.path.exists(os.path.join(self.workspace, "made")):
+            time.sleep(0.02)
+        with open(project, encoding="utf-8") as file:
+            self.assertEqual(file.read(), text)  # control: it is the approved text
+        self.assertTrue(self.client.ask("tools/call", look)[0]["isError"])
+        self.write("green", "full")  # another reason to read everything again
+        self.assertTrue(self.client.ask("tools/call", look)[0]["isError"])
+        other.join()
+
+    def second_call(self, command):
+        self.client.tell("tools/call", {"name": "bash", "arguments": {"command": command}})
+
+
 class ReloadOverHttp(Reload):
     transport = Http
 
@@ -212,8 +295,24 @@ class Idle(Reload):
         self.assertEqual(heard, ["notifications/message", "notifications/tools/list_changed"])
 
 
+class Terminate(Reload):
+    """What ended with a leak stays ended, also when the files change during the call that leaks."""
+
+    flags = ["--on-leak", "terminate"]
+
+    def test_a_change_holds_from_the_next_call_on(self):
+        self.second_call("touch started; sleep 2; printf '%s%s\\n' ghp_ 9aBcD2efGh1jKlMnOpQrStUvWxYz03456789")
+        while not os.path.exists(os.path.join(self.workspace, "started")):
+            time.sleep(0.02)
+        self.write("green", "full")
+        self.assertEqual(self.colour()[0], "green")  # control: read again
+        time.sleep(2.5)
+        self.assertIn("leak guard", self.colour()[0])
+
+
 for name in [name for name in dir(Reload) if name.startswith("test_") and "next_call" not in name]:
     setattr(Idle, name, None)
+    setattr(Terminate, name, None)
 
 if __name__ == "__main__":
     unittest.main()

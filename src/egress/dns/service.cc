@@ -36,10 +36,11 @@ void DnsService::note(const std::string& name, bool allowed) {
   // Reverse look-ups: programs ask for every address they see.
   if (name.ends_with(".in-addr.arpa") || name.ends_with(".ip6.arpa")) return;
   if (!record_ || noted_.size() >= kMostNoted || !noted_.emplace(name, allowed).second) return;
-  const policy::Verdict verdict = judge(rules_, policy::name_destination(name, 443), {});
-  record_({.name = name,
-           .allowed = allowed,
-           .rule = allowed ? std::nullopt : std::optional(rule_of(verdict))});
+  if (allowed) return record_({.name = name, .allowed = true});
+  const Destination asked = policy::name_destination(name, 443);
+  const policy::Verdict verdict = judge(rules_, asked, {});
+  record_(
+      {.name = name, .rule = rule_of(verdict), .grant = policy::grant_for(verdict.remedy, asked)});
 }
 
 std::string DnsService::answer(std::string_view message) {

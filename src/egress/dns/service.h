@@ -16,7 +16,8 @@ namespace coop::egress {
 struct DnsEvent {
   std::string name{};
   bool allowed = false;
-  std::optional<Rule> rule{};  // of a refusal
+  std::optional<Rule> rule{};    // of a refusal
+  std::optional<Grant> grant{};  // that would allow it
 };
 
 // Sends no queries: an allowed name gets a synthetic address, all others NXDOMAIN. A name leaves

@@ -118,7 +118,10 @@ Result<std::optional<std::string>> read_policy_file(const Path& path, RequiredOw
 
 Result<std::optional<std::string>> read_project_policy(const Path& workspace) {
   Result<UniqueFd> root = open_file(workspace, O_PATH | O_DIRECTORY);
-  if (!root) return std::optional<std::string>{};  // the planner reports this better
+  // The planner reports a workspace that is not there. Without descriptors, say, a file that is there would count as none.
+  if (!root && (is_absence(root.error()) || root.error().errno_value == EACCES))
+    return std::optional<std::string>{};
+  if (!root) return std::unexpected(std::move(root).error());
   const Path path = join(workspace, ".coop/policy.toml");
   // Component by component and not with openat2, which fails with ENOSYS inside a coop sandbox.
   Result<UniqueFd> folder = open_at(root->get(), ".coop", O_PATH | O_DIRECTORY | O_NOFOLLOW);

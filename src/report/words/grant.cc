@@ -37,8 +37,12 @@ std::string plain_text(const std::optional<Grant>& grant) {
   return grant ? grant->flag + " " + grant->value : std::string();
 }
 
+}  // namespace coop::report
+
+namespace coop {
+
 std::string hint_of(const Error& error) {
-  return error.hint.empty() && error.grant ? to_text(*error.grant) : error.hint;
+  return error.hint.empty() && error.grant ? report::to_text(*error.grant) : error.hint;
 }
 
-}  // namespace coop::report
+}  // namespace coop

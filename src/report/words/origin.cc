@@ -37,7 +37,9 @@ std::string part_text(const Origin& origin) {
     case Part::workspace:
     case Part::none: break;
   }
-  return std::string(to_text(origin.scope));
+  // A program may name its rules.
+  const bool named = origin.scope == Scope::program && !origin.name.empty();
+  return named ? printable(origin.name) : std::string(to_text(origin.scope));
 }
 
 }  // namespace

@@ -244,9 +244,7 @@ class First {
                                         .host = event.name,
                                         .allowed = event.allowed,
                                         .rule = event.rule,
-                                        .grant = event.allowed ? std::nullopt
-                                                               : std::optional(Grant{"--allow-net",
-                                                                                     event.name})});
+                                        .grant = event.grant});
                      });
     return *names_;
   }

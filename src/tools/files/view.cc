@@ -96,7 +96,8 @@ Result<FileView> FileView::of_sandbox(const Policy& policy, const FileView* form
     state->prepared = TRY(run::prepare(wanted));
     state->sandbox = former->state_->sandbox;
     add_guards(*state);
-    if (state->prepared.plan.steps == state->sandbox->prepared().plan.steps)
+    if (state->prepared.plan.steps == state->sandbox->prepared().plan.steps &&
+        state->sandbox->is_current())
       return FileView(std::move(state));
   }
   run::ViewRoot root = TRY(run::ViewRoot::open(wanted));

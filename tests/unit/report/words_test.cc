@@ -23,6 +23,11 @@ TEST(WordsTest, WordsAreJoinedToAMessage) {
   EXPECT_EQ("the " + in_words(Scope::organisation) + " policy", "the organisation policy");
 }
 
+TEST(WordsTest, AProgramNamesItsRules) {
+  EXPECT_EQ(to_text(Origin{.name = "my agent"}), "my agent");
+  EXPECT_EQ(to_text(Origin{}), "program");
+}
+
 TEST(WordsTest, ARuleIsItsOriginAndItsDestination) {
   EXPECT_EQ(to_text(tests::decided_by("--deny-net", "10.0.0.0/8:80")), "--deny-net 10.0.0.0/8:80");
   EXPECT_EQ(to_text(Rule::of_coop(Part::guard, ".git/hooks")), "guard .git/hooks");
