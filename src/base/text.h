@@ -1,6 +1,8 @@
-// ASCII letters and blanks, independent of the locale.
+// ASCII letters and blanks, independent of the locale; and lists of words.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -10,5 +12,22 @@ std::string lower(std::string_view text);
 
 // Without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
+
+// std::ranges::contains, which GCC 12 does not have.
+template <typename Range, typename Value, typename Projection = std::identity>
+constexpr bool contains(const Range& range, const Value& value, Projection projection = {}) {
+  return std::ranges::find(range, value, projection) != std::ranges::end(range);
+}
+
+// "a, b" with the separator ", ".
+template <typename Words>
+std::string joined(const Words& words, std::string_view separator) {
+  std::string text;
+  for (const auto& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
 
 }  // namespace coop

@@ -1,8 +1,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <sstream>
-
 #include "cli/command.h"
 #include "cli/usage/usage.h"
 #include "report/text.h"
@@ -17,6 +15,12 @@ namespace {
 void ensure_standard_streams() {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+}
+
+// A closed pipe is no failure of the command; the exit code still tells the outcome.
+void write_anyway(int fd, const std::string& text) {
+  [[maybe_unused]] const Result<void> ignored =
+      write_all(fd, text, fd == STDOUT_FILENO ? "standard output" : "standard error");
 }
 
 Result<int> dispatch(Arguments arguments) {
@@ -46,32 +50,22 @@ Result<int> dispatch(Arguments arguments) {
 
 }  // namespace
 
-void print(const std::string& text) {
-  // A closed pipe is no failure of the command; the exit code still tells the outcome.
-  [[maybe_unused]] const Result<void> ignored = write_all(STDOUT_FILENO, text, "standard output");
-}
+void print(const std::string& text) { write_anyway(STDOUT_FILENO, text); }
 
 Result<void> print_all(const std::string& text) {
   return with_context("printing the result", write_all(STDOUT_FILENO, text, "standard output"));
 }
 
-void say(const std::string& text) {
-  [[maybe_unused]] const Result<void> ignored =
-      write_all(STDERR_FILENO, "coop: " + text + "\n", "standard error");
-}
+void say(const std::string& text) { write_anyway(STDERR_FILENO, "coop: " + text + "\n"); }
 
 void print_error(const Error& error) {
-  std::string text = "coop: " + to_text(error) + "\n";
-  if (const std::string hint = hint_of(error); !hint.empty())
-    text += "hint: " + hint + "\n";
-  [[maybe_unused]] const Result<void> ignored = write_all(STDERR_FILENO, text, "standard error");
+  const std::string hint = hint_of(error);
+  write_anyway(STDERR_FILENO,
+               "coop: " + to_text(error) + "\n" + (hint.empty() ? "" : "hint: " + hint + "\n"));
 }
 
 void print_note(const std::string& text) {
-  std::istringstream lines(text);
-  std::string shown;
-  for (std::string line; std::getline(lines, line);) shown += "coop: " + line + "\n";
-  [[maybe_unused]] const Result<void> ignored = write_all(STDERR_FILENO, shown, "standard error");
+  for (const std::string_view line : lines_of(text)) say(std::string(line));
 }
 
 int main_with(Arguments arguments) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
@@ -7,8 +8,7 @@
 #include "host/probe.h"
 #include "policy/people/config_checks.h"
 #include "report/settings.h"
-#include "request/acting_as.h"
-#include "request/sources.h"
+#include "request/resolve.h"
 
 namespace coop::cli {
 
@@ -34,45 +34,37 @@ Result<policy::CheckFacts> facts_for(const policy::Config& config) {
 // The project files of the agents' workspaces: their approvals are part of the configuration.
 Result<void> check_projects(const HostFacts& facts, const policy::Config& config,
                             Findings& findings) {
-  std::vector<Path> workspaces;
-  for (const policy::Agent& agent : config.agents)
-    if (!agent.workspace.empty()) workspaces.push_back(agent.workspace);
-  for (const Path& workspace : workspaces) {
+  for (const policy::Agent& agent : config.agents) {
+    if (agent.workspace.empty()) continue;
     const request::PolicySources sources =
-        TRY(request::read_policy_sources(facts, request::real_workspace(facts, workspace)));
+        TRY(request::read_policy_sources(facts, request::real_workspace(facts, agent.workspace)));
     for (const request::PolicySource& file : sources.files)
       findings.insert(findings.end(), file.findings.begin(), file.findings.end());
-    for (const policy::Refusal& refusal : merge(sources.layers(), sources.approval).refused)
-      findings.push_back({.severity = policy::Severity::error,
-                          .check = "project_policy",
-                          .file = refusal.origin.file,
-                          .at = refusal.origin.at,
-                          .message = to_text(refusal),
-                          .fix = "read it, then `coop policy approve -w " + printable(workspace) +
-                                 "`, or take it out"});
+    for (const policy::Refusal& refusal : request::effective_of(sources).refused)
+      add_finding(findings, policy::Severity::error, "project_policy", refusal.origin,
+                  to_text(refusal),
+                  "read it, then `coop policy approve -w " + printable(agent.workspace) +
+                      "`, or take it out");
   }
   return {};
 }
 
 std::string as_json(const policy::Config& config, const Findings& findings) {
-  Json checks = Json::array();
-  for (const std::string_view name : policy::check_names()) checks.push_back(name);
   const Json json{{"file", config.file},
                   {"ok", !policy::has_errors(findings)},
-                  {"checks", checks},
+                  {"checks", policy::check_names()},
                   {"findings", report::findings_json(findings)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string as_text(const policy::Config& config, const Findings& findings) {
+  const auto count = [&](policy::Severity severity) {
+    return std::ranges::count(findings, severity, &Finding::severity);
+  };
+  const auto errors = count(policy::Severity::error);
+  const auto warnings = count(policy::Severity::warning);
   std::string text;
-  std::size_t errors = 0;
-  std::size_t warnings = 0;
-  for (const Finding& finding : findings) {
-    text += to_text(finding);
-    errors += finding.severity == policy::Severity::error ? 1 : 0;
-    warnings += finding.severity == policy::Severity::warning ? 1 : 0;
-  }
+  for (const Finding& finding : findings) text += to_text(finding);
   return text + printable(config.file) + ": " +
          (errors == 0 && warnings == 0
               ? std::string("ok")

@@ -27,11 +27,8 @@ bool wants_terminal(const Options& options) {
 
 // `coop run` always sandboxes; mode = "disabled" affects tools only.
 void note_mode(const policy::Effective& effective) {
-  const auto found = effective.settings.find(policy::Key::mode);
-  if (found == effective.settings.end() ||
-      found->second.value != policy::Scalar(std::string("disabled")))
-    return;
-  say("note: " + report::to_text(found->second.origin) +
+  if (word_of(effective.settings, policy::Key::mode) != "disabled") return;
+  say("note: " + report::to_text(effective.settings.at(policy::Key::mode).origin) +
       ": mode = \"disabled\" is for tools; coop run always sandboxes");
 }
 
@@ -65,17 +62,20 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
   report_network(output);
 }
 
+run::LaunchOptions launch_options(const Policy& policy, const Stdio& stdio, RunLog& log) {
+  return {.stdio = stdio,
+          .parent_death = run::ParentDeath::signalled,
+          .defer_janitor = true,
+          .timeout = policy.limits.timeout,
+          .network = log.network_hook(),
+          .raise_descriptors = true};
+}
+
 Result<ExecOutput> run_captured(const Policy& policy, const Command& command, RunLog& log) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
-  auto state = TRY(run::start(policy, &command,
-                              {.stdio = stdio,
-                               .parent_death = run::ParentDeath::signalled,
-                               .defer_janitor = true,
-                               .timeout = policy.limits.timeout,
-                               .network = log.network_hook(),
-                               .raise_descriptors = true}));
+  auto state = TRY(run::start(policy, &command, launch_options(policy, stdio, log)));
   log.started(state->prepared.plan);
   Result<ExecOutput> output = run::run_forwarding_signals(*state, std::move(pipes));
   run::destroy(*state);
@@ -86,12 +86,8 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
                                 const Command& command, RunLog& log) {
   const Options& options = request.options;
   const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
-  run::LaunchOptions launch{.stdio = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
-                            .parent_death = run::ParentDeath::signalled,
-                            .defer_janitor = true,
-                            .timeout = timeout,
-                            .network = log.network_hook(),
-                            .raise_descriptors = true};
+  run::LaunchOptions launch =
+      launch_options(policy, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}, log);
   const bool terminal = wants_terminal(options);
   if (terminal) {
     launch.terminal = run::terminal_size(STDIN_FILENO).value_or(run::TerminalSize{});

@@ -2,11 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "cli/usage/usage.h"
 #include "report/settings.h"
 #include "report/text.h"
-#include "request/acting_as.h"
-#include "request/sources.h"
+#include "request/resolve.h"
 
 namespace coop::cli {
 
@@ -14,23 +14,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<std::string> tools_of(policy::TrustLevel trust) {
-  std::vector<std::string> names;
+std::vector<std::string_view> tools_of(policy::TrustLevel trust) {
+  std::vector<std::string_view> names;
   for (const policy::ToolAccess& access : policy::kTools)
-    if (policy::may_use(trust, access.tool)) names.emplace_back(access.tool);
+    if (policy::may_use(trust, access.tool)) names.push_back(access.tool);
   return names;
 }
 
-std::vector<std::string> stores_of(policy::TrustLevel trust) {
-  std::vector<std::string> names;
-  for (const std::string_view store : policy::memory_stores(trust)) names.emplace_back(store);
-  return names;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text.empty() ? "none" : text;
+std::string words_or_none(std::span<const std::string_view> words) {
+  return words.empty() ? "none" : joined(words, " ");
 }
 
 struct Report {
@@ -64,8 +56,8 @@ std::string as_text(const Report& report) {
                   : printable(user->name) + " (" +
                         policy::place_of(report.acting_as.config->file, user->at) + ")");
   row("trust", std::string(to_text(principal.trust)) + ": " + printable(principal.reason));
-  row("tools", joined(tools_of(principal.trust)));
-  row("stores", joined(stores_of(principal.trust)));
+  row("tools", words_or_none(tools_of(principal.trust)));
+  row("stores", words_or_none(policy::memory_stores(principal.trust)));
   row("sandbox", place_text(report));
   text += "\n" + report::settings_text(report.effective.settings, report::Origins::shown,
                                        report::Defaults::shown);
@@ -85,7 +77,7 @@ std::string as_json(const Report& report) {
       {"trust", to_text(principal.trust)},
       {"reason", principal.reason},
       {"tools", tools_of(principal.trust)},
-      {"stores", stores_of(principal.trust)},
+      {"stores", policy::memory_stores(principal.trust)},
       {"sandbox_enabled", report.enabled},
       {"sandboxed", report.enabled && policy::is_sandboxed(principal.trust)},
       {"sandbox", report::settings_json(report.effective.settings, report::Defaults::shown)},
@@ -116,14 +108,10 @@ Result<int> command_trust(const Parsed& flags) {
   const request::PolicySources sources =
       TRY(request::read_policy_sources(facts, request::real_workspace(facts, workspace)));
   TRY(request::check_sources(sources));
-  std::vector<policy::Layer> layers = sources.layers();
-  for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
-  policy::Effective effective = policy::merge(layers, sources.approval);
-  policy::add_gateway_defaults(effective);
+  policy::Effective effective = request::effective_of(sources, acting_as.get());
   // Tools bypass the sandbox only if the configuration says so.
-  const auto mode = effective.settings.try_emplace(
-      policy::Key::mode, policy::Setting{.value = std::string("enabled")});
-  const bool enabled = mode.first->second.value == policy::Scalar(std::string("enabled"));
+  effective.settings.try_emplace(policy::Key::mode, policy::Setting{.value = "enabled"});
+  const bool enabled = word_of(effective.settings, policy::Key::mode) == "enabled";
   const Report report{.subject = !role.sender.empty() ? role.sender
                                  : !role.user.empty() ? "user " + role.user
                                                       : "cron job " + role.cron,

@@ -5,15 +5,16 @@
 
 #include "base/path.h"
 #include "base/quantity.h"
-#include "cli/network_flags.h"
-#include "cli/usage/usage.h"
+#include "base/text.h"
+#include "policy/destinations/port_rule.h"
 #include "policy/policy.h"
-#include "policy/settings/read_values.h"
+#include "policy/settings/read_items.h"
 
 namespace coop::cli {
 
 namespace {
 
+using policy::Item;
 using policy::Key;
 using Value = std::string_view;
 
@@ -63,31 +64,81 @@ Result<policy::Scalar> parse_scalar(const policy::KeyInfo& key, Value flag, Valu
     return static_cast<std::uint64_t>(time.count());
   }
   const std::vector<std::string_view> words = policy::split_words(key.words);
-  if (std::ranges::find(words, value) != words.end()) return std::string(value);
-  std::string choices;
-  for (const std::string_view word : words)
-    choices += std::string(choices.empty() ? "" : " or ") + std::string(word);
-  return invalid(flag, "\"" + printable(value) + "\" is not a " + std::string(key.name), choices);
+  if (contains(words, value)) return std::string(value);
+  return invalid(flag, "\"" + printable(value) + "\" is not a " + std::string(key.name),
+                 joined(words, " or "));
+}
+
+// Prefixes the error of a value with its flag.
+template <typename T>
+Result<T> of_flag(Value flag, Result<T> result) {
+  if (!result) result.error().operation = flag;
+  return result;
 }
 
 // A setting of policy files, of which the last flag counts.
-template <Key key>
-Result<void> setting(Options& options, Value flag, Value value) {
-  policy::Scalar parsed = TRY(parse_scalar(policy::info(key), flag, value));
-  options.wanted.flags[key] = {.value = std::move(parsed), .origin = Origin::of_flag(flag)};
-  return {};
+void set_value(Options& options, Key key, Value flag, policy::Scalar value) {
+  options.wanted.flags[key] = {.value = std::move(value), .origin = Origin::of_flag(flag)};
+}
+
+// One more item of a list of settings.
+void add_item(Options& options, Key key, Value flag, Item item) {
+  item.origin = Origin::of_flag(flag);
+  policy::Setting& setting = options.wanted.flags[key];
+  setting.origin = item.origin;
+  setting.items.push_back(std::move(item));
 }
 
 template <Key key>
-Result<void> item(Options& options, Value flag, Value value) {
-  add_item(options, key, flag, {.text = std::string(value)});
+Result<void> setting(Options& options, Value flag, Value value) {
+  policy::Scalar parsed = TRY(parse_scalar(policy::info(key), flag, value));
+  set_value(options, key, flag, std::move(parsed));
   return {};
 }
 
 template <bool allowed>
 Result<void> debug(Options& options, Value flag, Value) {
-  options.wanted.flags[Key::debug] = {.value = allowed, .origin = Origin::of_flag(flag)};
+  set_value(options, Key::debug, flag, allowed);
   return {};
+}
+
+Result<void> choose_network(Options& options, Value flag, Value value) {
+  // "bridge" is the word of older gateways.
+  const NetworkMode mode = TRY(of_flag(flag, parse_network(value == "bridge" ? "full" : value)));
+  set_value(options, Key::network, flag, std::string(to_text(mode)));
+  return {};
+}
+
+template <Key key>
+Result<void> name(Options& options, Value flag, Value value) {
+  add_item(options, key, flag, {.text = std::string(value)});
+  return {};
+}
+
+// A host or port, as in a policy file.
+template <Key key>
+Result<void> destination(Options& options, Value flag, Value value) {
+  Item item = TRY(of_flag(flag, policy::read_item(policy::info(key), std::string(value))));
+  if (item.published &&
+      contains(items_of(options.wanted.flags, key), item.published, &Item::published))
+    return invalid(flag,
+                   policy::host_side(*item.published) + " is published twice (" +
+                       std::string(flag) + ": " + item.text + ")",
+                   "choose another port of the host for one of them");
+  add_item(options, key, flag, std::move(item));
+  return {};
+}
+
+Result<void> add_socket(Options& options, Value flag, Value value) {
+  if (value.empty()) return invalid(flag, "the path is empty");
+  return name<Key::sockets>(options, flag, value);
+}
+
+Result<void> confirm_grant(Options& options, Value flag, Value word) {
+  if (word != "host_network" && word != "control_sockets")
+    return invalid(flag, "\"" + printable(word) + "\" is not a dangerous grant",
+                   "host_network or control_sockets");
+  return name<Key::unsafe_grants>(options, flag, word);
 }
 
 Result<void> set_environment(Options& options, Value flag, Value value) {
@@ -104,7 +155,7 @@ Result<void> set_environment(Options& options, Value flag, Value value) {
 Result<void> pass_environment(Options& options, Value flag, Value value) {
   if (value.empty() || value.find('=') != Value::npos)
     return invalid(flag, "\"" + printable(value) + "\" is not a variable's name");
-  return item<Key::env_pass>(options, flag, value);
+  return name<Key::env_pass>(options, flag, value);
 }
 
 Result<void> set_hostname(Options& options, Value flag, Value value) {
@@ -121,12 +172,9 @@ Result<void> set_hostname(Options& options, Value flag, Value value) {
 
 template <Need need>
 Result<void> set_need(Options& options, Value flag, Value value) {
-  const Mechanism mechanism = TRY(with_context(flag, parse_mechanism(value)));
-  const Key key = mechanism == Mechanism::landlock ? Key::landlock
-                  : mechanism == Mechanism::proc   ? Key::proc
-                                                   : Key::limits;
-  options.wanted.flags[key] = {.value = need == Need::required ? "required" : "best_effort",
-                               .origin = Origin::of_flag(flag)};
+  TRY(with_context(flag, parse_mechanism(value)));
+  const Key key = std::ranges::find(policy::keys(), value, &policy::KeyInfo::name)->key;
+  set_value(options, key, flag, need == Need::required ? "required" : "best_effort");
   return {};
 }
 
@@ -143,9 +191,22 @@ Result<void> limit(Options& options, Value flag, Value value) {
   return {};
 }
 
-template <bool Options::* field>
-Result<void> turn_on(Options& options, Value, Value) {
-  options.*field = true;
+template <typename T>
+T& field_of(Options& options, T Options::* field) {
+  return options.*field;
+}
+template <typename T>
+T& field_of(Options& options, T Policy::* field) {
+  return options.wanted.unkeyed.*field;
+}
+template <typename T>
+T& field_of(Options& options, T Role::* field) {
+  return options.wanted.role.*field;
+}
+
+template <auto field, auto value>
+Result<void> choose(Options& options, Value, Value) {
+  field_of(options, field) = value;
   return {};
 }
 
@@ -163,30 +224,30 @@ constexpr std::array kFlags{
            o.wanted.workspace = v;
            return {};
          },
-         "@path"},
+         kPathValue},
     Flag{"--view", "", "minimal|host", kFiles,
          "minimal: system programs and the workspace at /work; host: the machine in its usual "
          "places, read-only, without its secrets",
-         setting<Key::view>, "minimal host"},
+         setting<Key::view>, one_of("minimal host")},
     Flag{"--rw", "", "PATH", kFiles, "show PATH writable (PATH? if it may be missing)",
-         rule<RuleKind::read_write>, "@path"},
-    Flag{"--ro", "", "PATH", kFiles, "show PATH read-only", rule<RuleKind::read_only>, "@path"},
+         rule<RuleKind::read_write>, kPathValue},
+    Flag{"--ro", "", "PATH", kFiles, "show PATH read-only", rule<RuleKind::read_only>, kPathValue},
     Flag{"--hide", "--blacklist", "PATH", kFiles, "hide PATH under every name it has",
-         rule<RuleKind::hide>, "@path"},
+         rule<RuleKind::hide>, kPathValue},
     Flag{"--overlay", "", "PATH", kFiles, "make PATH writable in a private layer that vanishes",
-         rule<RuleKind::overlay>, "@path"},
+         rule<RuleKind::overlay>, kPathValue},
     Flag{"--tmpfs", "", "PATH", kFiles, "put an empty writable directory at PATH",
-         rule<RuleKind::tmpfs>, "@path"},
+         rule<RuleKind::tmpfs>, kPathValue},
     Flag{"--cache", "", "NAME", kFiles,
-         "make a toolchain's caches writable: cargo, go, npm, pip, …", item<Key::cache_volumes>,
-         "@cache"},
+         "make a toolchain's caches writable: cargo, go, npm, pip, …", name<Key::cache_volumes>,
+         kCacheValue},
     Flag{"--allow-guarded", "", "NAME", kFiles,
          "let the command change NAME (a name in policies/guards.txt, like .git/config)",
          [](Options& o, Value, Value v) -> Result<void> {
            o.wanted.unkeyed.allow_guarded.emplace_back(v);
            return {};
          },
-         "@guard"},
+         kGuardValue},
     Flag{"--chdir", "-C", "DIR", kFiles, "start in DIR, a path inside the sandbox",
          [](Options& o, Value flag, Value v) -> Result<void> {
            if (!v.starts_with('/'))
@@ -196,21 +257,15 @@ constexpr std::array kFlags{
            return {};
          }},
     Flag{"--as-self", "", "", kIdentity, "keep your user id inside (default)",
-         [](Options& o, Value, Value) -> Result<void> {
-           o.wanted.unkeyed.identity = Identity::self;
-           return {};
-         }},
+         choose<&Policy::identity, Identity::self>},
     Flag{"--as-root", "", "", kIdentity, "be uid 0 inside; it gives no rights outside",
-         [](Options& o, Value, Value) -> Result<void> {
-           o.wanted.unkeyed.identity = Identity::root;
-           return {};
-         }},
+         choose<&Policy::identity, Identity::root>},
     Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable", set_environment},
     Flag{"--pass-env", "", "NAME", kIdentity, "pass a variable of yours on; most are not",
          pass_environment},
     Flag{"--unsafe-env", "", "NAME", kIdentity,
          "allow --env or --pass-env of a variable that injects code, like LD_PRELOAD",
-         item<Key::env_unsafe>},
+         name<Key::env_unsafe>},
     Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)",
          set_hostname},
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
@@ -223,32 +278,32 @@ constexpr std::array kFlags{
     Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside", debug<false>},
     Flag{"--network", "", "none|allowlist|full|veth|host", kNetwork,
          "none: loopback only (default); allowlist: what --allow-net names; full: the internet, "
-         "and of "
-         "private networks what --allow-net names; veth: the same by the kernel, for root; host: "
-         "the "
-         "host's own, which needs --unsafe host_network",
-         choose_network, "none allowlist full veth host"},
+         "and of private networks what --allow-net names; veth: the same by the kernel, for root; "
+         "host: the host's own, which needs --unsafe host_network",
+         choose_network, one_of("none allowlist full veth host")},
     Flag{"--allow-net", "", "HOST[:PORT]", kNetwork,
          "let HOST be reached: a name, *.example.com, an address, 10.0.0.0/8 (default ports: 80, "
          "443)",
-         allow_host},
-    Flag{"--deny-net", "", "HOST[:PORT]", kNetwork, "deny HOST, whatever allows it", deny_host},
+         destination<Key::network_allow>},
+    Flag{"--deny-net", "", "HOST[:PORT]", kNetwork, "deny HOST, whatever allows it",
+         destination<Key::network_deny>},
     Flag{"--allow-udp", "", "CIDR:PORT", kNetwork,
          "let UDP be sent to a port of an address or network, like 10.0.0.0/8:5000 or "
          "[fd00::/8]:5000",
-         allow_udp},
+         destination<Key::network_udp>},
     Flag{"--publish", "", "[ADDR:]HOST:SANDBOX", kNetwork,
          "lead port HOST of this machine to port SANDBOX inside (ADDR: 127.0.0.1); PORT for both",
-         publish},
+         destination<Key::network_publish>},
     Flag{"--host-port", "", "PORT", kNetwork,
-         "lead localhost:PORT inside to this machine's localhost:PORT", allow_host_port},
+         "lead localhost:PORT inside to this machine's localhost:PORT",
+         destination<Key::network_host_ports>},
     Flag{"--socket", "", "PATH", kNetwork,
          "let the Unix socket PATH be connected to; docker.sock and others like it need --unsafe "
          "control_sockets",
-         add_socket, "@path"},
+         add_socket, kPathValue},
     Flag{"--unsafe", "", "WORD", kNetwork,
          "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
-         "host_network control_sockets"},
+         one_of("host_network control_sockets")},
     Flag{"--memory", "-m", "SIZE", kLimits,
          "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>},
     Flag{"--pids", "", "N", kLimits, "processes and threads (default: 4096), or unlimited",
@@ -265,69 +320,54 @@ constexpr std::array kFlags{
     Flag{"--output-limit", "", "SIZE", kLimits,
          "with --json: bytes kept of each stream (default: 1m)", setting<Key::output_limit>},
     Flag{"--require", "", "MECHANISM", kStrictness, "fail without it: landlock, proc, limits",
-         set_need<Need::required>, "landlock proc limits"},
+         set_need<Need::required>, one_of("landlock proc limits")},
     Flag{"--best-effort", "", "MECHANISM", kStrictness, "go on without it, and say so",
-         set_need<Need::best_effort>, "landlock proc limits"},
+         set_need<Need::best_effort>, one_of("landlock proc limits")},
     Flag{"--config", "", "FILE", kPeople,
          "take the settings of this coop.toml (default with the flags below: ./coop.toml)",
-         role<&Role::config>, "@path"},
+         role<&Role::config>, kPathValue},
     Flag{"--as", "", "USER", kPeople, "run as this user of coop.toml: trust and overrides apply",
          role<&Role::user>},
     Flag{"--channel", "", "SENDER", kPeople,
          "run for a sender, like signal:+15555550100: the user who matches, or public",
          role<&Role::sender>},
     Flag{"--group", "", "", kPeople, "in a group conversation: trust is at most familiar",
-         [](Options& o, Value, Value) -> Result<void> {
-           o.wanted.role.conversation = Conversation::group;
-           return {};
-         }},
+         choose<&Role::conversation, Conversation::group>},
     Flag{"--agent", "", "ID", kPeople, "with the settings and workspace of this agent",
          role<&Role::agent>},
     Flag{"--cron", "", "NAME", kPeople,
          "with the user and overrides of this job; without a COMMAND its own", role<&Role::cron>},
     Flag{"--verbose", "-v", "", kOutput, "log each step on standard error",
-         turn_on<&Options::verbose>},
+         choose<&Options::verbose, true>},
     Flag{"--log-format", "", "text|json", kOutput,
          "with -v: json is one object a line (default: text at a terminal, else json)",
-         choose_log_format, "text json"},
+         choose_log_format, one_of("text json")},
     Flag{"--quiet", "-q", "", kOutput, "at a terminal: no line about the sandbox before it starts",
-         turn_on<&Options::quiet>},
+         choose<&Options::quiet, true>},
     Flag{"--tty", "", "", kOutput, "give the command a terminal of its own",
-         [](Options& o, Value, Value) -> Result<void> {
-           o.terminal = Terminal::always;
-           return {};
-         }},
+         choose<&Options::terminal, Terminal::always>},
     Flag{"--no-tty", "", "", kOutput, "never; by default it gets one when you are at a terminal",
-         [](Options& o, Value, Value) -> Result<void> {
-           o.terminal = Terminal::never;
-           return {};
-         }},
-    Flag{"--json", "", "", kOutput, "print the result as JSON", turn_on<&Options::json>},
+         choose<&Options::terminal, Terminal::never>},
+    Flag{"--json", "", "", kOutput, "print the result as JSON", choose<&Options::json, true>},
     Flag{"--why", "", "", kOutput, "plan: the reason of each step and rule",
-         turn_on<&Options::why>},
-    Flag{"--help", "-h", "", kOutput, "show this", turn_on<&Options::help>},
+         choose<&Options::why, true>},
+    Flag{"--help", "-h", "", kOutput, "show this", choose<&Options::help, true>},
 };
 
 // A command's own flag of the same name is not that of `coop run`.
 bool is_run_flag(const Parsed& parsed, std::string_view name) {
-  const std::span<const FlagInfo> own = parsed.command->flags;
-  return std::ranges::find(own, name, &FlagInfo::name) == own.end();
+  return !contains(parsed.command->flags, name, &Flag::name);
 }
 
 }  // namespace
 
 std::span<const Flag> flags() { return kFlags; }
 
-const Flag* find_flag(std::string_view name) {
-  for (const Flag& flag : kFlags)
-    if (flag.name == name || (!flag.alias.empty() && flag.alias == name)) return &flag;
-  return nullptr;
-}
-
 Result<Options> options_of(const Parsed& parsed) {
   Options options;
   for (const auto& [name, value] : parsed.given)
-    if (const Flag* flag = find_flag(name); flag != nullptr && is_run_flag(parsed, name))
+    if (const auto* flag = std::ranges::find(kFlags, name, &Flag::name);
+        flag != kFlags.end() && is_run_flag(parsed, name))
       TRY(flag->apply(options, flag->name, value.value_or("")));
   options.command = parsed.arguments;
   TRY(check_flags(options));

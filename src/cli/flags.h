@@ -1,7 +1,6 @@
 // The flags of `coop run`: cli/usage parses them and writes --help, the completions and the man page from this table.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,11 +9,10 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "cli/usage/usage.h"
 #include "request/resolve.h"
 
 namespace coop::cli {
-
-struct Parsed;
 
 enum class Terminal { automatic, always, never };
 
@@ -31,19 +29,7 @@ struct Options {
   bool help = false;
 };
 
-struct Flag {
-  std::string_view name;   // "--rw"
-  std::string_view alias;  // another spelling, or ""
-  std::string_view value;  // "PATH"; "" for a switch
-  std::string_view group;  // heading in --help
-  std::string_view help;
-  Result<void> (*apply)(Options& options, std::string_view flag, std::string_view value);
-  std::string_view choices = {};  // for completion: "minimal host", or "@path", "@cache", "@guard"
-};
-
 std::span<const Flag> flags();
-// By its name or alias; null when there is none.
-const Flag* find_flag(std::string_view name);
 
 // Applies the flags of `coop run` among those that were given, in their order. Errors name the flag.
 Result<Options> options_of(const Parsed& parsed);
@@ -52,5 +38,8 @@ Result<Options> parse(std::span<const std::string> words);
 
 // Flags that contradict each other, and dangerous grants without their word. Not a matter of order, so after the last.
 Result<void> check_flags(const Options& options);
+
+// Refuses hosts that a flag lists without effect, under the effective mode of flags and files.
+Result<void> check_lists(const Options& options, NetworkMode mode);
 
 }  // namespace coop::cli

@@ -1,7 +1,5 @@
 #include "cli/options_policy.h"
 
-#include "cli/network_flags.h"
-
 namespace coop::cli {
 
 Result<Request> read_request(const Parsed& parsed) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/path.h"
+#include "base/text.h"
 
 namespace coop::policy {
 
@@ -11,18 +12,19 @@ namespace {
 
 #include "builtin_lists.inc"
 
-std::string list_of(const std::set<std::string_view>& names) {
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
-  return text;
-}
-
 }  // namespace
 
 std::span<const NamedReason> guards() { return kGuards; }
 std::span<const NamedReason> secrets() { return kSecrets; }
 std::span<const CacheEntry> caches() { return kCaches; }
 std::span<const NamedReason> control_sockets() { return kControlSockets; }
+
+std::vector<std::string_view> cache_names() {
+  std::vector<std::string_view> names;
+  for (const CacheEntry& cache : kCaches)
+    if (!contains(names, cache.name)) names.push_back(cache.name);
+  return names;
+}
 
 Path expand_home(std::string_view path, std::string_view home) {
   if (path == "~") return Path(home);
@@ -86,9 +88,7 @@ std::vector<PathRule> secret_rules(std::span<const Path> homes,
 Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& home,
                                           const std::map<std::string, std::string>& environment) {
   std::vector<PathRule> rules;
-  std::set<std::string_view> known;
   for (const CacheEntry& cache : kCaches) {
-    known.insert(cache.name);
     if (cache.name != name) continue;
     const auto variable = environment.find(std::string(cache.variable));
     const bool set = variable != environment.end() && variable->second.starts_with('/');
@@ -99,25 +99,23 @@ Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& hom
                              .origin = Origin::of_flag("--cache", name, Part::cache),
                              .reason = std::string(cache.reason)});
   }
-  if (rules.empty())
-    return invalid("--cache", "\"" + printable(name) + "\" is not a known cache",
-                   "one of: " + list_of(known));
-  return rules;
+  if (!rules.empty()) return rules;
+  const std::vector<std::string_view> names = cache_names();
+  return invalid("--cache", "\"" + printable(name) + "\" is not a known cache",
+                 "one of: " + joined(std::set(names.begin(), names.end()), ", "));
 }
 
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed) {
   for (const std::string& name : allowed) {
-    const auto known = [&](const NamedReason& guard) { return guard.name == name; };
-    if (std::ranges::none_of(kGuards, known)) {
-      std::set<std::string_view> names;
-      for (const NamedReason& guard : kGuards) names.insert(guard.name);
-      return invalid("--allow-guarded", "\"" + printable(name) + "\" is not a guarded name",
-                     "one of: " + list_of(names));
-    }
+    if (contains(kGuards, name, &NamedReason::name)) continue;
+    std::set<std::string_view> names;
+    for (const NamedReason& guard : kGuards) names.insert(guard.name);
+    return invalid("--allow-guarded", "\"" + printable(name) + "\" is not a guarded name",
+                   "one of: " + joined(names, ", "));
   }
   std::vector<std::string> names;
   for (const NamedReason& guard : kGuards)
-    if (std::ranges::find(allowed, guard.name) == allowed.end()) names.emplace_back(guard.name);
+    if (!contains(allowed, guard.name)) names.emplace_back(guard.name);
   return names;
 }
 

@@ -30,6 +30,8 @@ std::span<const NamedReason> guards();
 std::span<const NamedReason> secrets();
 std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();
+// Each name of caches() once.
+std::vector<std::string_view> cache_names();
 
 // "~/x" and "~" with the home directory expanded; anything else unchanged.
 Path expand_home(std::string_view path, std::string_view home);

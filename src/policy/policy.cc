@@ -1,8 +1,39 @@
 #include "policy/policy.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "base/path.h"
+#include "base/text.h"
 
 namespace coop {
+
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 2> kViews{"minimal", "host"};
+constexpr std::array<std::string_view, 2> kAccesses{"read-only", "read-write"};
+constexpr std::array<std::string_view, 6> kRuleKinds{"read-only", "read-write", "hidden",
+                                                     "overlay",   "tmpfs",      "protected"};
+constexpr std::array<std::string_view, 5> kNetworkModes{"none", "allowlist", "full", "veth",
+                                                        "host"};
+constexpr std::array<std::string_view, 3> kMechanisms{"landlock", "proc", "limits"};
+
+std::string_view word_of(Words words, auto value) { return words[static_cast<std::size_t>(value)]; }
+
+template <typename Enum>
+Result<Enum> parse_word(Words words, std::string_view text, std::string_view operation,
+                        const std::string& complaint) {
+  const auto found = std::ranges::find(words, text);
+  if (found != words.end()) return static_cast<Enum>(found - words.begin());
+  return invalid(operation, "\"" + printable(text) + "\" " + complaint,
+                 "one of: " + joined(words, ", "));
+}
+
+}  // namespace
 
 Need Policy::need(Mechanism mechanism) const {
   const auto found = needs.find(mechanism);
@@ -12,57 +43,18 @@ Need Policy::need(Mechanism mechanism) const {
   return mechanism == Mechanism::proc ? Need::required : Need::best_effort;
 }
 
-std::string_view to_text(View view) { return view == View::minimal ? "minimal" : "host"; }
-
-std::string_view to_text(Access access) {
-  return access == Access::read_only ? "read-only" : "read-write";
-}
-
-std::string_view to_text(RuleKind kind) {
-  switch (kind) {
-    case RuleKind::read_only: return "read-only";
-    case RuleKind::read_write: return "read-write";
-    case RuleKind::hide: return "hidden";
-    case RuleKind::overlay: return "overlay";
-    case RuleKind::tmpfs: return "tmpfs";
-    case RuleKind::protect: return "protected";
-  }
-  return "?";
-}
-
-std::string_view to_text(NetworkMode mode) {
-  switch (mode) {
-    case NetworkMode::none: return "none";
-    case NetworkMode::allowlist: return "allowlist";
-    case NetworkMode::full: return "full";
-    case NetworkMode::veth: return "veth";
-    case NetworkMode::host: return "host";
-  }
-  return "?";
-}
-
-std::string_view to_text(Mechanism mechanism) {
-  switch (mechanism) {
-    case Mechanism::landlock: return "landlock";
-    case Mechanism::proc: return "proc";
-    case Mechanism::limits: return "limits";
-  }
-  return "?";
-}
+std::string_view to_text(View view) { return word_of(kViews, view); }
+std::string_view to_text(Access access) { return word_of(kAccesses, access); }
+std::string_view to_text(RuleKind kind) { return word_of(kRuleKinds, kind); }
+std::string_view to_text(NetworkMode mode) { return word_of(kNetworkModes, mode); }
+std::string_view to_text(Mechanism mechanism) { return word_of(kMechanisms, mechanism); }
 
 Result<Mechanism> parse_mechanism(std::string_view text) {
-  for (const Mechanism mechanism : {Mechanism::landlock, Mechanism::proc, Mechanism::limits})
-    if (text == to_text(mechanism)) return mechanism;
-  return invalid("mechanism", "\"" + printable(text) + "\" is not one",
-                 "one of: landlock, proc, limits");
+  return parse_word<Mechanism>(kMechanisms, text, "mechanism", "is not one");
 }
 
 Result<NetworkMode> parse_network(std::string_view text) {
-  for (const NetworkMode mode : {NetworkMode::none, NetworkMode::allowlist, NetworkMode::full,
-                                 NetworkMode::veth, NetworkMode::host})
-    if (text == to_text(mode)) return mode;
-  return invalid("network", "\"" + printable(text) + "\" is not a network mode",
-                 "one of: none, allowlist, full, veth, host");
+  return parse_word<NetworkMode>(kNetworkModes, text, "network", "is not a network mode");
 }
 
 }  // namespace coop

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/path.h"
+#include "base/text.h"
 
 namespace coop::policy {
 
@@ -65,7 +66,7 @@ bool matches(const Variable& variable, std::string_view name) {
 
 Result<void> check_variable(std::string_view name, std::string_view origin,
                             std::span<const std::string> allowed) {
-  if (std::ranges::find(allowed, name) != allowed.end()) return {};
+  if (contains(allowed, name)) return {};
   for (const Variable& variable : kInjecting)
     if (matches(variable, name))
       return invalid(origin, printable(name) + " injects code: " + std::string(variable.reason),

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
-#include "base/redact.h"
 #include "policy/merge/compare.h"
 #include "report/text.h"
 
@@ -23,20 +22,6 @@ std::string line(std::string text, const Origin& origin, Origins origins) {
   if (origins == Origins::left_out) return text + "\n";
   text.resize(std::max(text.size() + 1, kCommentColumn), ' ');
   return text + "# " + to_text(origin) + "\n";
-}
-
-// Formats one element as a list of one, so that it is quoted like the others.
-std::string item_text(Key key, const Item& item) {
-  const std::string whole = policy::value_text(key, Setting{.items = {item}});
-  return whole.substr(1, whole.size() - 2);  // without the brackets
-}
-
-// Names of variables are shown, values that are secrets are not.
-Setting without_secrets(Key key, Setting setting) {
-  if (key == Key::env_set)
-    for (Item& item : setting.items)
-      if (names_a_secret(item.text)) item.value = "…";
-  return setting;
 }
 
 std::string list_text(const KeyInfo& info, const Setting& written, Origins origins) {

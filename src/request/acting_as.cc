@@ -81,10 +81,7 @@ std::vector<policy::Layer> ActingAs::layers() const {
 
 Path ActingAs::workspace() const {
   if (agent != nullptr && !agent->workspace.empty()) return agent->workspace;
-  const auto found = config->sandbox.find(policy::Key::workspace);
-  const std::string* const path =
-      found == config->sandbox.end() ? nullptr : std::get_if<std::string>(&found->second.value);
-  return path == nullptr ? Path{} : *path;
+  return Path(word_of(config->sandbox, policy::Key::workspace));
 }
 
 Result<std::unique_ptr<ActingAs>> act_as(const HostFacts& facts, const Role& role,

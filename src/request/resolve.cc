@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "policy/builtin.h"
 #include "policy/merge/apply.h"
 #include "policy/merge/bounded.h"
@@ -48,24 +49,17 @@ void protect(std::vector<PathRule>& rules, const HostFacts& facts, const Path& f
                              .reason = "it rules this sandbox"});
 }
 
-Path workspace_of(const Settings& settings) {
-  const auto found = settings.find(Key::workspace);
-  const std::string* text =
-      found == settings.end() ? nullptr : std::get_if<std::string>(&found->second.value);
-  return text == nullptr ? Path() : *text;
-}
-
 Path wanted_workspace(const Wanted& wanted, const ActingAs* acting_as) {
   if (!wanted.workspace.empty()) return wanted.workspace;
   if (acting_as != nullptr && !acting_as->workspace().empty()) return acting_as->workspace();
-  return workspace_of(wanted.settings);
+  return Path(word_of(wanted.settings, Key::workspace));
 }
 
 // Hosts to be reached turn the network mode "none" into "allowlist", unless a flag names the mode.
 void add_mode(Settings& flags, const policy::Effective& below) {
   if (flags.contains(Key::network)) return;
-  const auto mode = below.settings.find(Key::network);
-  if (mode != below.settings.end() && mode->second.value != policy::Scalar("none")) return;
+  const std::string_view mode = word_of(below.settings, Key::network);
+  if (!mode.empty() && mode != "none") return;
   for (const Key key : {Key::network_allow, Key::network_udp})
     if (const auto list = flags.find(key); list != flags.end()) {
       flags[Key::network] = {.value = "allowlist", .origin = list->second.items.front().origin};
@@ -88,11 +82,9 @@ std::vector<PathRule> absolute_rules(const std::vector<PathRule>& rules, const H
 Settings command_line_layer(const Wanted& wanted, const policy::Effective& below,
                             const HostFacts& facts, const Path& workspace) {
   Settings flags = wanted.flags;
-  for (auto& [key, setting] : flags) {
-    if (key != Key::sockets) continue;
-    for (policy::Item& item : setting.items)
+  if (const auto sockets = flags.find(Key::sockets); sockets != flags.end())
+    for (policy::Item& item : sockets->second.items)
       item.path = normalize(policy::expand_home(item.text, facts.home), facts.working_directory);
-  }
   add_mode(flags, below);
   policy::add_path_rules(flags, absolute_rules(wanted.unkeyed.rules, facts), workspace);
   return flags;
@@ -117,23 +109,17 @@ void add_unkeyed(Policy& policy, const Policy& unkeyed) {
   policy.rules.insert(policy.rules.end(), unkeyed.rules.begin(), unkeyed.rules.end());
 }
 
-bool has_word(const Settings& settings, std::string_view word) {
-  const auto words = settings.find(Key::unsafe_grants);
-  return words != settings.end() &&
-         std::ranges::find(words->second.items, word, &policy::Item::text) !=
-             words->second.items.end();
-}
-
 // A harmless path may be a symlink to a socket that controls the machine. A socket of the command
 // line must be confirmed there, any other one there or in a file.
 Result<void> check_real_sockets(const Resolved& resolved, const Settings& flags,
                                 const HostFacts& facts) {
-  constexpr std::string_view kWord = "control_sockets";
   for (const SocketRule& socket : resolved.policy.sockets) {
     const bool by_flag = socket.origin.scope == Scope::command_line;
     const Path real = real_workspace(facts, policy::expand_home(socket.path, facts.home));
     const std::optional<std::string> reason = policy::control_socket_reason(real);
-    if (!reason || has_word(by_flag ? flags : resolved.effective.settings, kWord)) continue;
+    if (!reason || has_item(by_flag ? flags : resolved.effective.settings, Key::unsafe_grants,
+                            "control_sockets"))
+      continue;
     return invalid(socket.origin,
                    "\"" + printable(socket.path) + "\" is \"" + printable(real) +
                        "\", which controls this machine: " + *reason,
@@ -141,6 +127,13 @@ Result<void> check_real_sockets(const Resolved& resolved, const Settings& flags,
                            : "add unsafe = [\"control_sockets\"] if that is meant");
   }
   return {};
+}
+
+std::vector<policy::Layer> layers_of(const PolicySources& sources, const ActingAs* acting_as) {
+  std::vector<policy::Layer> layers = sources.layers();
+  if (acting_as != nullptr)
+    for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
+  return layers;
 }
 
 std::vector<Path> files_of(const PolicySources& sources, const ActingAs* acting_as) {
@@ -166,6 +159,12 @@ Result<Settings> read_json_settings(std::string_view text) {
   Settings settings = policy::read_settings(table, source, findings);
   if (policy::has_errors(findings)) return std::unexpected(policy::to_error(findings));
   return settings;
+}
+
+policy::Effective effective_of(const PolicySources& sources, const ActingAs* acting_as) {
+  policy::Effective effective = policy::merge(layers_of(sources, acting_as), sources.approval);
+  if (acting_as != nullptr) policy::add_gateway_defaults(effective);
+  return effective;
 }
 
 Result<Resolved> resolve_layers(std::vector<policy::Layer> below, policy::Approval approval,
@@ -197,12 +196,10 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   if (acting_as) TRY(check_place(*acting_as, wanted.role, facts, workspace));
   const PolicySources sources = TRY(read_policy_sources(facts, workspace));
   TRY(check_sources(sources));
-  std::vector<policy::Layer> layers = sources.layers();
-  if (acting_as)
-    for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
   const policy::Approval approval =
       wanted.project_grants == ProjectGrants::none ? policy::Approval::none : sources.approval;
-  Resolved resolved = TRY(resolve_layers(std::move(layers), approval, wanted, facts, workspace));
+  Resolved resolved = TRY(
+      resolve_layers(layers_of(sources, acting_as.get()), approval, wanted, facts, workspace));
   resolved.policy.workspace = named;
   std::vector<PathRule> protections;
   for (const PolicySource& file : sources.files)

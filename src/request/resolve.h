@@ -39,6 +39,9 @@ struct Resolved {
   Path project_file{};                    // the one of these in the workspace
 };
 
+// The settings in force: of the files, and of coop.toml where `acting_as` is someone in it. Only this room merges.
+policy::Effective effective_of(const PolicySources& sources, const ActingAs* acting_as = nullptr);
+
 // A tool checks the trust of each call itself; a command needs the trust to run commands.
 enum class Purpose : std::uint8_t { command, tools };
 

@@ -43,10 +43,6 @@ Result<PolicySource> read_organisation(const host::PolicyPlaces& places, const H
 
 }  // namespace
 
-bool PolicySources::any() const {
-  return std::ranges::any_of(files, [](const PolicySource& file) { return file.text.has_value(); });
-}
-
 const PolicySource& PolicySources::of(Scope scope) const {
   return *std::ranges::find(files, scope, &PolicySource::scope);
 }

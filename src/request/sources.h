@@ -24,7 +24,6 @@ struct PolicySources {
   std::vector<PolicySource> files{};  // organisation, user, project
   policy::Approval approval = policy::Approval::none;
 
-  bool any() const;
   const PolicySource& of(Scope scope) const;
   std::vector<policy::Layer> layers() const;
 };

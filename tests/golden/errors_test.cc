@@ -139,7 +139,7 @@ TEST_F(ErrorsTest, OfFlags) {
     tried.insert(flags.front());
   }
   for (const cli::Flag& flag : cli::flags()) {
-    if (flag.value.empty()) continue;
+    if (flag.placeholder.empty()) continue;
     const std::string name(flag.name);
     EXPECT_TRUE(tried.contains(name) || kTakesAnything.contains(name)) << name;
     EXPECT_NE(said({"plan", name}).find(name + ": needs a value: "), std::string::npos) << name;
@@ -166,7 +166,7 @@ TEST_F(ErrorsTest, EveryFlagOfEveryCommandIsChecked) {
     };
     EXPECT_NE(with("--no-such-flag-at-all").find("unknown flag --no-such-flag-at-all"),
               std::string::npos);
-    for (const cli::FlagInfo& flag : cli::flags_of(command)) {
+    for (const cli::Flag& flag : cli::flags_of(command)) {
       const std::string wrong = flag.placeholder.empty() ? with(std::string(flag.name) + "=x")
                                                          : with(std::string(flag.name));
       const std::string expected = flag.placeholder.empty()

@@ -23,10 +23,10 @@ Result<Consent> ask(const std::string& question) {
   return line == "y" || line == "Y" || line == "yes" ? Consent::yes : Consent::no;
 }
 
-// What the file would grant that no other layer grants.
+// What the file, not approved yet, would grant that no other layer grants.
 std::string widening_text(const request::PolicySources& sources) {
   std::string text;
-  for (const policy::Refusal& refusal : merge(sources.layers(), policy::Approval::none).refused)
+  for (const policy::Refusal& refusal : request::effective_of(sources).refused)
     if (refusal.why == policy::Refusal::Why::not_approved) text += "  " + to_text(refusal) + "\n";
   return text;
 }

@@ -14,6 +14,7 @@ namespace coop::cli {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
 using policy::Finding;
 using policy::Findings;
 using policy::Severity;
@@ -26,71 +27,50 @@ void check_paths(const policy::Settings& settings, Findings& findings) {
       if (item.path.empty() || item.pattern || item.if_missing == Missing::skip) continue;
       host::inspect(facts, std::array{item.path});
       if (facts.has(item.path)) continue;
-      findings.push_back({.severity = Severity::warning,
-                          .check = "sandbox_paths",
-                          .file = item.origin.file,
-                          .at = item.origin.at,
-                          .message = "\"" + printable(item.path) + "\" does not exist",
-                          .fix = key == policy::Key::sockets
-                                     ? "correct it, or start the service first"
-                                     : "correct it, or write \"" + printable(item.text) +
-                                           "?\" if it may be missing"});
+      add_finding(findings, Severity::warning, "sandbox_paths", item.origin,
+                  "\"" + printable(item.path) + "\" does not exist",
+                  key == policy::Key::sockets ? "correct it, or start the service first"
+                                              : "correct it, or write \"" + printable(item.text) +
+                                                    "?\" if it may be missing");
     }
 }
 
 // Grants that a file requests and does not get.
-void add_refusals(const request::PolicySources& sources, Findings& findings) {
-  for (const policy::Refusal& refusal : merge(sources.layers(), sources.approval).refused) {
+void add_refusals(const policy::Effective& effective, Findings& findings) {
+  for (const policy::Refusal& refusal : effective.refused) {
     const bool approval = refusal.why == policy::Refusal::Why::not_approved;
-    findings.push_back({.severity = Severity::error,
-                        .check = "project_policy",
-                        .file = refusal.origin.file,
-                        .at = refusal.origin.at,
-                        .message = std::string(policy::info(refusal.key).name) + " = " +
-                                   refusal.asked + " is wider than " + refusal.limit + " (" +
-                                   report::to_text(refusal.limit_origin) + ") and is not applied",
-                        .fix = approval ? "read the file, and approve it with `coop policy approve`"
-                                        : "only the organisation's policy can allow it"});
-    if (refusal.origin.scope != Scope::project) findings.back().check = "organisation_policy";
+    add_finding(findings, Severity::error,
+                refusal.origin.scope == Scope::project ? "project_policy" : "organisation_policy",
+                refusal.origin,
+                std::string(policy::info(refusal.key).name) + " = " + refusal.asked +
+                    " is wider than " + refusal.limit + " (" +
+                    report::to_text(refusal.limit_origin) + ") and is not applied",
+                approval ? "read the file, and approve it with `coop policy approve`"
+                         : "only the organisation's policy can allow it");
   }
-}
-
-Finding network_finding(Severity severity, const Origin& origin, std::string message,
-                        std::string fix) {
-  return {.severity = severity,
-          .check = "sandbox_network",
-          .file = origin.file,
-          .at = origin.at,
-          .message = std::move(message),
-          .fix = std::move(fix)};
 }
 
 // Host lists that have no effect in their network mode, or that it cannot enforce.
 void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& findings) {
-  const auto items = [&](policy::Key key) {
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::vector<policy::Item>{} : found->second.items;
-  };
   const bool open = mode == NetworkMode::full || mode == NetworkMode::veth;
   const std::string name = "network \"" + std::string(to_text(mode)) + "\"";
-  for (const policy::Item& item : items(policy::Key::network_deny))
+  for (const policy::Item& item : items_of(settings, policy::Key::network_deny))
     if (open && item.destination && item.destination->kind != Destination::Kind::network)
-      findings.push_back(network_finding(
-          Severity::error, item.origin,
+      add_finding(
+          findings, Severity::error, "sandbox_network", item.origin,
           "\"" + printable(item.text) + "\" is a name, and " + name + " cannot keep a name out",
-          "deny its addresses, or use allowlist"));
-  for (const policy::Item& item : items(policy::Key::network_udp))
+          "deny its addresses, or use allowlist");
+  for (const policy::Item& item : items_of(settings, policy::Key::network_udp))
     if (open)
-      findings.push_back(
-          network_finding(Severity::warning, item.origin,
-                          "udp is for allowlist; with " + name + " UDP goes where TCP goes",
-                          "leave it out, or list private networks in allow"));
-  for (const policy::Item& item : items(policy::Key::network_allow))
+      add_finding(findings, Severity::warning, "sandbox_network", item.origin,
+                  "udp is for allowlist; with " + name + " UDP goes where TCP goes",
+                  "leave it out, or list private networks in allow");
+  for (const policy::Item& item : items_of(settings, policy::Key::network_allow))
     if (mode == NetworkMode::none)
-      findings.push_back(network_finding(
-          Severity::warning, item.origin,
+      add_finding(
+          findings, Severity::warning, "sandbox_network", item.origin,
           "\"" + printable(item.text) + "\" is not reached: the " + name + " reaches nothing",
-          "leave the mode out, or use allowlist"));
+          "leave the mode out, or use allowlist");
 }
 
 // Valid settings that are not possible on this machine.
@@ -100,34 +80,23 @@ void check_possible(const policy::Effective& effective, const policy::Surroundin
   if (policy) {
     check_hosts(effective.settings, policy->network, findings);
     if (policy->network == NetworkMode::veth && facts.uid != 0)
-      findings.push_back(
-          network_finding(Severity::error, effective.settings.at(policy::Key::network).origin,
-                          "network \"veth\" needs root", "use full or allowlist, which do not"));
+      add_finding(findings, Severity::error, "sandbox_network",
+                  effective.settings.at(policy::Key::network).origin, "network \"veth\" needs root",
+                  "use full or allowlist, which do not");
     return;
   }
-  findings.push_back({.severity = Severity::error,
-                      .check = "sandbox_settings",
-                      .file = {},
-                      .at = {},
-                      .message = to_text(policy.error()),
-                      .fix = policy.error().hint});
+  add_finding(findings, Severity::error, "sandbox_settings", {}, to_text(policy.error()),
+              policy.error().hint);
 }
 
 Result<Findings> findings_of_file(const std::string& name) {
   const HostFacts facts = TRY(request::surroundings());
-  const Path path = name.starts_with('/') ? name : join(facts.working_directory, name);
-  const std::optional<std::string> text =
-      TRY(host::read_policy_file(path, host::RequiredOwner::anyone));
-  if (!text) return system_error_of(ENOENT, "open", name);
-  Findings findings;
-  const policy::Settings settings = policy::read_policy(
-      *text, {.file = name, .surroundings = request::surroundings_of(facts, parent_of(path))},
-      findings);
-  check_paths(settings, findings);
-  if (!policy::has_errors(findings))
-    check_possible({.settings = settings}, request::surroundings_of(facts, parent_of(path)), facts,
-                   findings);
-  return findings;
+  request::PolicySource file = TRY(read_file(name));
+  check_paths(file.settings, file.findings);
+  if (!policy::has_errors(file.findings))
+    check_possible({.settings = file.settings},
+                   request::surroundings_of(facts, parent_of(file.path)), facts, file.findings);
+  return std::move(file.findings);
 }
 
 Result<Findings> findings_of_scopes(const std::string& workspace, std::string& about) {
@@ -140,10 +109,10 @@ Result<Findings> findings_of_scopes(const std::string& workspace, std::string& a
     check_paths(file.settings, findings);
   }
   if (policy::has_errors(findings)) return findings;
-  add_refusals(sources, findings);
+  const policy::Effective effective = request::effective_of(sources);
+  add_refusals(effective, findings);
   const HostFacts facts = TRY(request::surroundings());
-  check_possible(merge(sources.layers(), sources.approval), request::surroundings_of(facts, {}),
-                 facts, findings);
+  check_possible(effective, request::surroundings_of(facts, {}), facts, findings);
   return findings;
 }
 
@@ -157,9 +126,8 @@ Result<int> policy_check(const Parsed& flags) {
   const bool bad = policy::has_errors(findings);
   std::string text;
   if (flags.has("--json")) {
-    text = nlohmann::ordered_json{{"ok", !bad}, {"findings", report::findings_json(findings)}}.dump(
-               2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-           "\n";
+    const Json json{{"ok", !bad}, {"findings", report::findings_json(findings)}};
+    text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   } else {
     for (const Finding& finding : findings) text += to_text(finding);
     if (!bad) text += about.empty() ? "there are no policy files here\n" : "ok: " + about + "\n";

@@ -39,9 +39,8 @@ Result<Destination> asked_for(std::string_view text) {
 }
 
 std::string origin_of_mode(const Request& request) {
-  const auto set = request.effective.settings.find(policy::Key::network);
-  const Origin origin =
-      set == request.effective.settings.end() ? Origin::of_coop() : set->second.origin;
+  const policy::Setting* set = find(request.effective.settings, policy::Key::network);
+  const Origin origin = set == nullptr ? Origin::of_coop() : set->origin;
   return origin.scope == Scope::command_line ? "command line" : report::to_text(origin);
 }
 

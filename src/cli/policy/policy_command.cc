@@ -13,6 +13,27 @@ Result<request::PolicySources> sources_for(const std::string& workspace) {
   return request::read_policy_sources(facts, real);
 }
 
+Result<request::PolicySource> read_file(const std::string& name) {
+  const HostFacts facts = TRY(request::surroundings());
+  request::PolicySource file{.path = name.starts_with('/') ? name
+                                                           : join(facts.working_directory, name)};
+  file.text = TRY(host::read_policy_file(file.path, host::RequiredOwner::anyone));
+  if (!file.text) return system_error_of(ENOENT, "open", name);
+  file.settings = policy::read_policy(
+      *file.text,
+      {.file = name, .surroundings = request::surroundings_of(facts, parent_of(file.path))},
+      file.findings);
+  return file;
+}
+
+std::string change_text(const policy::Difference& difference) {
+  const std::string name(policy::info(difference.key).name);
+  std::string text;
+  if (!difference.before.empty()) text += "- " + name + " = " + difference.before + "\n";
+  if (!difference.after.empty()) text += "+ " + name + " = " + difference.after + "\n";
+  return text;
+}
+
 Result<Scope> parse_scope(std::string_view text) {
   if (text == "organisation" || text == "organization" || text == "org") return Scope::organisation;
   if (text == "user") return Scope::user;

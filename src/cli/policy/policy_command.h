@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command.h"
-#include "request/sources.h"
+#include "request/resolve.h"
 
 namespace coop::cli {
 
@@ -17,6 +17,12 @@ Result<int> policy_schema(const Parsed& parsed);
 
 // The files that hold for `workspace` (as written; empty: here).
 Result<request::PolicySources> sources_for(const std::string& workspace);
+
+// A policy file that the caller names, read like one of the user's. Mistakes are in its findings.
+Result<request::PolicySource> read_file(const std::string& name);
+
+// "- memory = …" and "+ memory = …".
+std::string change_text(const policy::Difference& difference);
 
 // "organisation", "user" or "project", as --scope takes them; "org" too.
 Result<Scope> parse_scope(std::string_view text);

@@ -50,7 +50,7 @@ std::string as_json(const request::PolicySources& sources, const policy::Effecti
 Result<int> policy_show(const Parsed& flags) {
   const request::PolicySources sources = TRY(sources_for(flags.get("--workspace")));
   TRY(request::check_sources(sources));
-  const policy::Effective effective = policy::merge(sources.layers(), sources.approval);
+  const policy::Effective effective = request::effective_of(sources);
   TRY(print_all(flags.has("--json") ? as_json(sources, effective)
                                     : as_text(sources, effective,
                                               flags.has("--origin") ? report::Origins::shown

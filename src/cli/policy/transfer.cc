@@ -1,30 +1,16 @@
 // Policies in and out: `policy export` and `policy import`.
-#include <unistd.h>
-
 #include "base/path.h"
 #include "cli/policy/policy_command.h"
 #include "cli/usage/usage.h"
-#include "sys/fd.h"
 
 namespace coop::cli {
 
 namespace {
 
-Result<std::string> text_of(const std::string& name) {
-  if (name == "-") return read_all(STDIN_FILENO, "standard input");
-  const std::optional<std::string> text =
-      TRY(host::read_policy_file(name, host::RequiredOwner::anyone));
-  if (!text) return system_error_of(ENOENT, "open", name);
-  return *text;
-}
-
-std::string change_text(const policy::Settings& before, const policy::Settings& after) {
+std::string all_changes(const policy::Settings& before, const policy::Settings& after) {
   std::string text;
-  for (const policy::Difference& difference : differences(before, after)) {
-    const std::string name(policy::info(difference.key).name);
-    if (!difference.before.empty()) text += "- " + name + " = " + difference.before + "\n";
-    if (!difference.after.empty()) text += "+ " + name + " = " + difference.after + "\n";
-  }
+  for (const policy::Difference& difference : differences(before, after))
+    text += change_text(difference);
   return text.empty() ? "nothing changes\n" : text;
 }
 
@@ -36,7 +22,7 @@ Result<int> policy_export(const Parsed& flags) {
   policy::Settings settings;
   if (scope == "effective") {
     TRY(request::check_sources(sources));
-    settings = merge(sources.layers(), sources.approval).settings;
+    settings = request::effective_of(sources).settings;
   } else {
     const Scope wanted =
         TRY(with_hint("organisation, user, project or effective", parse_scope(scope)));
@@ -57,7 +43,7 @@ Result<int> policy_import(const Parsed& flags) {
   const request::PolicySource& old = sources.of(scope);
   if (old.path.empty())
     return invalid("policy import", "there is no workspace for a project's policy");
-  const std::string text = TRY(text_of(flags.arguments.front()));
+  const std::string text = TRY(request::read_config_text(flags.arguments.front()));
   const HostFacts facts = TRY(request::surroundings());
   policy::Findings findings;
   const Path base = scope == Scope::project ? parent_of(parent_of(old.path)) : Path{};
@@ -73,7 +59,7 @@ Result<int> policy_import(const Parsed& flags) {
     TRY(print_all(report));
     return 1;
   }
-  TRY(print_all(report + change_text(old.settings, settings)));
+  TRY(print_all(report + all_changes(old.settings, settings)));
   if (flags.has("--dry-run")) return 0;
   TRY(with_context("importing the policy", host::replace_policy_file(old.path, text)));
   say("wrote " + printable(old.path) +

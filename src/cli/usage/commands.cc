@@ -10,69 +10,65 @@ namespace coop::cli {
 
 namespace {
 
-constexpr FlagInfo kJson{"--json", "", "", "print the result as JSON"};
-constexpr FlagInfo kWorkspace{"--workspace", "-w", "DIR",
-                              "whose project policy counts (default: the current directory)",
-                              ValueKind::path};
-constexpr FlagInfo kConfig{"--config", "", "FILE", "this coop.toml (default: ./coop.toml)",
-                           ValueKind::path};
-constexpr FlagInfo kOnLeak{"--on-leak",
-                           "",
-                           "WHAT",
-                           "a secret in a result: redact (default), block or terminate",
-                           ValueKind::choice,
-                           "redact block terminate"};
-constexpr std::string_view kScopes = "organisation user project";
+constexpr Flag own(std::string_view name, std::string_view placeholder, std::string_view help,
+                   Values values = {}) {
+  return {.name = name, .placeholder = placeholder, .help = help, .values = values};
+}
 
-constexpr std::array kShowFlags{FlagInfo{"--origin", "", "", "also where each value was written"},
-                                kJson, kWorkspace};
+constexpr Flag kJson = own("--json", "", "print the result as JSON");
+constexpr Flag kWorkspace{.name = "--workspace",
+                          .alias = "-w",
+                          .placeholder = "DIR",
+                          .help = "whose project policy counts (default: the current directory)",
+                          .values = kPathValue};
+constexpr Flag kConfig =
+    own("--config", "FILE", "this coop.toml (default: ./coop.toml)", kPathValue);
+constexpr Flag kOnLeak =
+    own("--on-leak", "WHAT", "a secret in a result: redact (default), block or terminate",
+        one_of("redact block terminate"));
+
+constexpr std::array kShowFlags{own("--origin", "", "also where each value was written"), kJson,
+                                kWorkspace};
 constexpr std::array kJsonAndWorkspace{kJson, kWorkspace};
 constexpr std::array kExportFlags{
-    FlagInfo{"--scope", "", "SCOPE", "organisation, user, project or effective (default)",
-             ValueKind::choice, "organisation user project effective"},
+    own("--scope", "SCOPE", "organisation, user, project or effective (default)",
+        one_of("organisation user project effective")),
     kWorkspace};
-constexpr std::array kImportFlags{
-    FlagInfo{"--scope", "", "SCOPE", "organisation, user (default) or project", ValueKind::choice,
-             kScopes},
-    FlagInfo{"--dry-run", "", "", "only show what would change"}, kWorkspace};
-constexpr std::array kApproveFlags{FlagInfo{"--yes", "", "", "do not ask"},
-                                   FlagInfo{"--revoke", "", "", "take the approval back"},
-                                   kWorkspace};
+constexpr std::array kImportFlags{own("--scope", "SCOPE", "organisation, user (default) or project",
+                                      one_of("organisation user project")),
+                                  own("--dry-run", "", "only show what would change"), kWorkspace};
+constexpr std::array kApproveFlags{own("--yes", "", "do not ask"),
+                                   own("--revoke", "", "take the approval back"), kWorkspace};
 constexpr std::array kTrustFlags{
-    FlagInfo{"--group", "", "", "in a group conversation: trust is familiar at most"},
-    FlagInfo{"--as", "", "USER", "this user of coop.toml instead of a sender"},
-    FlagInfo{"--cron", "", "NAME", "the user of this cron job instead of a sender"},
-    FlagInfo{"--agent", "", "ID", "with the settings and workspace of this agent"},
+    own("--group", "", "in a group conversation: trust is familiar at most"),
+    own("--as", "USER", "this user of coop.toml instead of a sender"),
+    own("--cron", "NAME", "the user of this cron job instead of a sender"),
+    own("--agent", "ID", "with the settings and workspace of this agent"),
     kConfig,
     kJson,
     kWorkspace};
 constexpr std::array kConfigFlags{kJson, kConfig};
 constexpr std::array kStatusFlags{kJson};
-constexpr std::array kToolFlags{
-    FlagInfo{"--list", "", "", "list the tools that this caller may use"}, kOnLeak,
-    FlagInfo{"--json", "", "", "print the whole result as JSON"}};
+constexpr std::array kToolFlags{own("--list", "", "list the tools that this caller may use"),
+                                kOnLeak, own("--json", "", "print the whole result as JSON")};
 constexpr std::array kMcpFlags{
-    FlagInfo{
-        "--http", "", "ADDRESS",
+    own("--http", "ADDRESS",
         "serve streamable HTTP at http://ADDRESS/mcp instead, on loopback only; port 0 lets the "
-        "kernel choose. Clients send \"Authorization: Bearer TOKEN\""},
-    FlagInfo{.name = "--token-file",
-             .alias = "",
-             .placeholder = "FILE",
-             .help = "the token; made with a new one when the file is missing. Without this, it is "
-                     "taken from $COOP_MCP_TOKEN, or made and shown on standard error",
-             .value = ValueKind::path,
-             .needs = "--http"},
-    kOnLeak, FlagInfo{"--json", "", "", ""}};
+        "kernel choose. Clients send \"Authorization: Bearer TOKEN\""),
+    Flag{.name = "--token-file",
+         .placeholder = "FILE",
+         .help = "the token; made with a new one when the file is missing. Without this, it is "
+                 "taken from $COOP_MCP_TOKEN, or made and shown on standard error",
+         .values = kPathValue,
+         .needs = "--http"},
+    kOnLeak, own("--json", "", "")};
 
-constexpr std::array kOptionalFile{ArgumentInfo{"FILE", ValueKind::path}};
-constexpr std::array kTwoFiles{ArgumentInfo{"A", ValueKind::path},
-                               ArgumentInfo{"B", ValueKind::path}};
-constexpr std::array kSender{ArgumentInfo{"SENDER", ValueKind::choice, "terminal:default"}};
-constexpr std::array kToolArguments{ArgumentInfo{"NAME", ValueKind::tool}, ArgumentInfo{"JSON"}};
-constexpr std::array kPage{
-    ArgumentInfo{"PAGE", ValueKind::choice, "coop coop-run coop-policy coop-mcp"}};
-constexpr std::array kShell{ArgumentInfo{"SHELL", ValueKind::choice, "bash zsh fish"}};
+constexpr std::array kOptionalFile{ArgumentInfo{"FILE", kPathValue}};
+constexpr std::array kTwoFiles{ArgumentInfo{"A", kPathValue}, ArgumentInfo{"B", kPathValue}};
+constexpr std::array kSender{ArgumentInfo{"SENDER", one_of("terminal:default")}};
+constexpr std::array kToolArguments{ArgumentInfo{"NAME", kToolValue}, ArgumentInfo{"JSON"}};
+constexpr std::array kPage{ArgumentInfo{"PAGE", one_of("coop coop-run coop-policy coop-mcp")}};
+constexpr std::array kShell{ArgumentInfo{"SHELL", one_of("bash zsh fish")}};
 
 Result<int> become_tool(const Parsed& parsed) { return become("tools", "tool", parsed.words); }
 Result<int> become_mcp(const Parsed& parsed) { return become("tools", "mcp", parsed.words); }

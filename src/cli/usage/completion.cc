@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <sstream>
 
+#include "base/text.h"
 #include "cli/usage/usage.h"
 #include "policy/builtin.h"
 #include "policy/people/trust.h"
@@ -11,58 +14,66 @@ namespace coop::cli {
 
 namespace {
 
-std::string joined(const std::set<std::string_view>& words) {
-  std::string text;
-  for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
-  return text;
+// The words to choose from; empty for texts, numbers and paths.
+std::string choices_of(const Values& values) {
+  std::set<std::string_view> names;
+  switch (values.kind) {
+    case ValueKind::text:
+    case ValueKind::path: return "";
+    case ValueKind::choice: return std::string(values.words);
+    case ValueKind::cache:
+      for (const policy::CacheEntry& cache : policy::caches()) names.insert(cache.name);
+      break;
+    case ValueKind::guard:
+      for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
+      break;
+    case ValueKind::tool:
+      return joined(policy::kTools | std::views::transform(&policy::ToolAccess::tool), " ");
+  }
+  return joined(names, " ");
 }
 
 // Groups have no words but their subcommands'.
-std::vector<const CommandInfo*> runnable() {
-  std::vector<const CommandInfo*> found;
-  for (const CommandInfo& command : commands())
-    if (command.run != nullptr) found.push_back(&command);
-  return found;
-}
+enum class Kind : std::uint8_t { group, runnable };
 
-std::vector<const CommandInfo*> groups() {
+std::vector<const CommandInfo*> all_of(Kind kind) {
   std::vector<const CommandInfo*> found;
   for (const CommandInfo& command : commands())
-    if (command.run == nullptr) found.push_back(&command);
+    if ((command.run == nullptr) == (kind == Kind::group)) found.push_back(&command);
   return found;
 }
 
 std::string top_names() {
-  std::string text;
+  std::vector<std::string_view> names;
   for (const CommandInfo& command : commands())
-    if (subcommand_of(command).empty())
-      text += (text.empty() ? "" : " ") + std::string(command.name);
-  return text;
+    if (subcommand_of(command).empty()) names.push_back(command.name);
+  return joined(names, " ");
 }
 
 std::string subcommand_names(const CommandInfo& group) {
-  std::string text;
-  for (const CommandInfo* command : subcommands(group))
-    text += (text.empty() ? "" : " ") + std::string(subcommand_of(*command));
-  return text;
+  return joined(subcommands(group) | std::views::transform([](const CommandInfo* command) {
+                  return subcommand_of(*command);
+                }),
+                " ");
 }
 
-std::vector<FlagInfo> shown_flags(const CommandInfo& command) {
-  std::vector<FlagInfo> flags = flags_of(command);
-  std::erase_if(flags, [](const FlagInfo& flag) { return flag.help.empty(); });
+std::vector<Flag> shown_flags(const CommandInfo& command) {
+  std::vector<Flag> flags = flags_of(command);
+  std::erase_if(flags, [](const Flag& flag) { return flag.help.empty(); });
   return flags;
 }
 
 bool takes_paths(const CommandInfo& command) {
-  for (const ArgumentInfo& argument : command.arguments)
-    if (argument.value == ValueKind::path) return true;
-  return command.run_flags == RunFlags::all;
+  const auto is_path = [](const ArgumentInfo& argument) {
+    return argument.values.kind == ValueKind::path;
+  };
+  return command.run_flags == RunFlags::all || std::ranges::any_of(command.arguments, is_path);
 }
 
 std::string argument_choices(const CommandInfo& command) {
   std::string text;
   for (const ArgumentInfo& argument : command.arguments) {
-    const std::string choices = choices_of(argument.value, argument.choices);
+    const std::string choices = choices_of(argument.values);
     if (!choices.empty()) text += choices + " ";
   }
   return text;
@@ -72,11 +83,11 @@ std::string argument_choices(const CommandInfo& command) {
 // together.
 std::map<std::string, std::set<std::string>> values_by_flag(ValueKind wanted) {
   std::map<std::string, std::set<std::string>> values;
-  for (const CommandInfo* command : runnable())
-    for (const FlagInfo& flag : shown_flags(*command)) {
+  for (const CommandInfo* command : all_of(Kind::runnable))
+    for (const Flag& flag : shown_flags(*command)) {
       if (flag.placeholder.empty()) continue;
-      const std::string choices = choices_of(flag.value, flag.choices);
-      const bool path = flag.value == ValueKind::path;
+      const std::string choices = choices_of(flag.values);
+      const bool path = flag.values.kind == ValueKind::path;
       if (path != (wanted == ValueKind::path) || (!path && choices.empty())) continue;
       for (const std::string_view name : {flag.name, flag.alias}) {
         if (name.empty()) continue;
@@ -106,29 +117,21 @@ std::string bash() {
       top_names() +
       " --help --version'; return; fi\n"
       "  if ((COMP_CWORD > 2)); then case $command in\n    ";
-  std::string in_groups;
-  for (const CommandInfo* group : groups())
-    in_groups += (in_groups.empty() ? "" : "|") + std::string(group->name);
-  text += in_groups +
+  text += joined(all_of(Kind::group) | std::views::transform(&CommandInfo::name), "|") +
           ") command+=\" ${COMP_WORDS[2]}\" ;;\n"
           "  esac; fi\n"
           "  case $previous in\n";
-  std::string paths;
-  for (const auto& [name, unused] : values_by_flag(ValueKind::path))
-    paths += (paths.empty() ? "" : "|") + name;
-  text += "    " + paths + ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n";
-  for (const auto& [name, choices] : values_by_flag(ValueKind::choice)) {
-    std::string words;
-    for (const std::string& one : choices) words += (words.empty() ? "" : " ") + one;
-    text += "    " + name + ") _coop_words '" + words + "'; return ;;\n";
-  }
+  text += "    " + joined(values_by_flag(ValueKind::path) | std::views::keys, "|") +
+          ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n";
+  for (const auto& [name, words] : values_by_flag(ValueKind::choice))
+    text += "    " + name + ") _coop_words '" + joined(words, " ") + "'; return ;;\n";
   text += "  esac\n  case $command in\n";
-  for (const CommandInfo* group : groups())
+  for (const CommandInfo* group : all_of(Kind::group))
     text += "    " + std::string(group->name) + ") _coop_words '" + subcommand_names(*group) +
             " --help' ;;\n";
-  for (const CommandInfo* command : runnable()) {
+  for (const CommandInfo* command : all_of(Kind::runnable)) {
     std::string words = argument_choices(*command);
-    for (const FlagInfo& flag : shown_flags(*command)) words += std::string(flag.name) + " ";
+    for (const Flag& flag : shown_flags(*command)) words += std::string(flag.name) + " ";
     if (command->rest == Rest::command) words += "-- ";
     words.pop_back();
     text += "    '" + std::string(command->name) + "') ";
@@ -150,23 +153,23 @@ std::string escaped(std::string_view text, std::string_view special) {
   return result;
 }
 
-std::string zsh_action(ValueKind value, std::string_view choices) {
-  if (value == ValueKind::path) return "_files";
-  const std::string words = choices_of(value, choices);
+std::string zsh_action(const Values& values) {
+  if (values.kind == ValueKind::path) return "_files";
+  const std::string words = choices_of(values);
   return words.empty() ? "" : "(" + escaped(words, ":") + ")";
 }
 
 std::string zsh_words(const CommandInfo& command) {
   std::string text = "      _arguments -S";
-  for (const FlagInfo& flag : shown_flags(command)) {
+  for (const Flag& flag : shown_flags(command)) {
     text += " \\\n        '*" + std::string(flag.name) + "[" + escaped(flag.help, "[]:") + "]";
     if (!flag.placeholder.empty())
-      text += ":" + escaped(flag.placeholder, ":") + ":" + zsh_action(flag.value, flag.choices);
+      text += ":" + escaped(flag.placeholder, ":") + ":" + zsh_action(flag.values);
     text += "'";
   }
   for (const ArgumentInfo& argument : command.arguments)
-    text += " \\\n        ':" + std::string(argument.name) + ":" +
-            zsh_action(argument.value, argument.choices) + "'";
+    text +=
+        " \\\n        ':" + std::string(argument.name) + ":" + zsh_action(argument.values) + "'";
   if (command.run_flags == RunFlags::all) text += " \\\n        ':PATH|HOST:_files'";
   else if (command.rest == Rest::command) text += " \\\n        '*::command:_normal'";
   return text + " ;;\n";
@@ -180,12 +183,12 @@ std::string zsh() {
       "; return; fi\n"
       "  local command=$words[2]\n"
       "  case $command in\n";
-  for (const CommandInfo* group : groups())
+  for (const CommandInfo* group : all_of(Kind::group))
     text += "    " + std::string(group->name) + ") if (( CURRENT == 3 )); then compadd " +
             subcommand_names(*group) +
             "; return; fi; command+=\" $words[3]\"; shift words; (( CURRENT-- )) ;;\n";
   text += "  esac\n  shift words; (( CURRENT-- ))\n  case $command in\n";
-  for (const CommandInfo* command : runnable())
+  for (const CommandInfo* command : all_of(Kind::runnable))
     text += "    '" + std::string(command->name) + "')\n" + zsh_words(*command);
   return text + "  esac\n}\n_coop \"$@\"\n";
 }
@@ -201,10 +204,10 @@ std::string fish_condition(const CommandInfo& command) {
 std::string fish_words(const CommandInfo& command) {
   const std::string start = "complete -c coop -n " + fish_condition(command);
   std::string text;
-  for (const FlagInfo& flag : shown_flags(command)) {
-    const std::string words = choices_of(flag.value, flag.choices);
+  for (const Flag& flag : shown_flags(command)) {
+    const std::string words = choices_of(flag.values);
     text += start + " -l " + std::string(flag.name.substr(2));
-    if (!flag.placeholder.empty()) text += flag.value == ValueKind::path ? " -r -F" : " -x";
+    if (!flag.placeholder.empty()) text += flag.values.kind == ValueKind::path ? " -r -F" : " -x";
     if (!words.empty()) text += " -a '" + words + "'";
     text += " -d '" + escaped(flag.help, "") + "'\n";
   }
@@ -219,35 +222,14 @@ std::string fish() {
       "# made by `coop completion fish`\n"
       "complete -c coop -n __fish_use_subcommand -f -a '" +
       top_names() + "'\n";
-  for (const CommandInfo* group : groups())
+  for (const CommandInfo* group : all_of(Kind::group))
     text += "complete -c coop -n " + fish_condition(*group) + " -a '" + subcommand_names(*group) +
             "'\n";
-  for (const CommandInfo* command : runnable()) text += fish_words(*command);
+  for (const CommandInfo* command : all_of(Kind::runnable)) text += fish_words(*command);
   return text;
 }
 
 }  // namespace
-
-std::string choices_of(ValueKind value, std::string_view choices) {
-  std::set<std::string_view> names;
-  std::string text;
-  switch (value) {
-    case ValueKind::text:
-    case ValueKind::path: return "";
-    case ValueKind::choice: return std::string(choices);
-    case ValueKind::cache:
-      for (const policy::CacheEntry& cache : policy::caches()) names.insert(cache.name);
-      break;
-    case ValueKind::guard:
-      for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
-      break;
-    case ValueKind::tool:
-      for (const policy::ToolAccess& tool : policy::kTools)
-        text += (text.empty() ? "" : " ") + std::string(tool.tool);
-      return text;
-  }
-  return joined(names);
-}
 
 std::optional<std::string> completion_for(std::string_view shell) {
   if (shell == "bash") return bash();

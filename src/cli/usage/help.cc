@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 
 #include "cli/usage/usage.h"
 
@@ -14,10 +15,8 @@ constexpr std::size_t kLine = 100;
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string result;
   std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const auto part : std::views::split(text, ' ')) {
+    const std::string_view word(part);
     if (column > 0 && column + 1 + word.size() > width) {
       result += "\n" + std::string(indent, ' ');
       column = 0;
@@ -35,12 +34,8 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 // Lines that begin with a space stay as they are.
 std::string paragraph(std::string_view text) {
   std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+  for (const std::string_view line : lines_of(text))
     result += (line.starts_with(' ') ? std::string(line) : wrapped(line, 0, kLine)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
   return result;
 }
 
@@ -60,8 +55,8 @@ std::string flag_rows(const CommandInfo& command) {
   std::string text;
   std::string_view group = "-";
   const bool whole = command.run_flags == RunFlags::own;
-  const std::vector<FlagInfo> flags = flags_of(command);
-  for (const FlagInfo& flag : flags) {
+  const std::vector<Flag> flags = flags_of(command);
+  for (const Flag& flag : flags) {
     if (flag.help.empty() || (!whole && !flag.group.empty())) continue;
     if (flag.group != group) {
       group = flag.group;
@@ -82,23 +77,15 @@ std::string flag_rows(const CommandInfo& command) {
 
 std::string usage_lines(const CommandInfo& command, std::string_view first) {
   std::string text;
-  std::string_view rest = command.synopsis;
-  do {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
+  for (const std::string_view form : lines_of(command.synopsis))
     text += std::string(text.empty() ? first : "       ") + "coop " + std::string(command.name) +
-            (end == 0 ? "" : " ") + std::string(rest.substr(0, end)) + "\n";
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  } while (!rest.empty());
+            (form.empty() ? "" : " ") + std::string(form) + "\n";
   return text;
 }
 
 std::string example_lines(std::string_view examples) {
   std::string text = "\nexamples:\n";
-  while (!examples.empty()) {
-    const std::size_t end = examples.find('\n');
-    text += "  " + std::string(examples.substr(0, end)) + "\n";
-    examples.remove_prefix(end + 1);
-  }
+  for (const std::string_view line : lines_of(examples)) text += "  " + std::string(line) + "\n";
   return text;
 }
 
@@ -118,6 +105,14 @@ std::string summary_rows(std::span<const CommandInfo* const> rows) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<std::string_view> lines;
+  for (const auto line : std::views::split(text, '\n')) lines.emplace_back(line);
+  if (lines.empty()) lines.emplace_back();
+  return lines;
+}
 
 std::string help_text() {
   std::string text = "coop runs commands in a sandbox of the Linux kernel's own means.\n\n";

@@ -26,17 +26,14 @@ constexpr std::array kTemplates{
 // A line for each form of the command.
 std::string forms(const CommandInfo& command) {
   std::string text;
-  std::istringstream lines{std::string(command.synopsis)};
-  std::string line;
-  do {
-    std::getline(lines, line);
+  for (const std::string_view form : lines_of(command.synopsis)) {
     text += (text.empty() ? ".B coop " : ".br\n.B coop ") + roff(command.name) + "\n";
-    if (!line.empty()) text += roff(line) + "\n";
-  } while (lines && !lines.eof());
+    if (!form.empty()) text += roff(form) + "\n";
+  }
   return text;
 }
 
-std::string entry(const FlagInfo& flag) {
+std::string entry(const Flag& flag) {
   std::string text = ".TP\n.B " + roff(flag.name);
   if (!flag.alias.empty()) text += ", " + roff(flag.alias);
   if (!flag.placeholder.empty()) text += " " + roff(flag.placeholder);
@@ -48,7 +45,7 @@ std::string flag_entries(const CommandInfo& command) {
   const bool own = command.run_flags == RunFlags::own;
   std::string text;
   std::string_view group;
-  for (const FlagInfo& flag :
+  for (const Flag& flag :
        own ? flags_of(command) : std::vector(command.flags.begin(), command.flags.end())) {
     if (flag.help.empty()) continue;
     if (flag.group != group) text += ".SS " + roff(flag.group) + "\n";
@@ -75,22 +72,10 @@ std::string command_section(const CommandInfo& command) {
 
 std::string kind_text(const policy::KeyInfo& key) {
   const std::string words(key.words);
-  switch (key.type) {
-    case policy::KeyType::word: return "one of: " + words;
-    case policy::KeyType::text: return "a text";
-    case policy::KeyType::path: return "a path";
-    case policy::KeyType::size: return "a size";
-    case policy::KeyType::count: return "a number";
-    case policy::KeyType::cpus: return "a number, also 0.5";
-    case policy::KeyType::duration: return "a duration";
-    case policy::KeyType::boolean: return "true or false";
-    case policy::KeyType::paths: return "a list of paths";
-    case policy::KeyType::names: return "a list of names" + (words.empty() ? "" : ": " + words);
-    case policy::KeyType::hosts: return "a list of hosts";
-    case policy::KeyType::ports: return "a list of ports";
-    case policy::KeyType::map: return "a table of texts";
-  }
-  return "";
+  if (key.type == policy::KeyType::word) return "one of: " + words;
+  const policy::TypeInfo& type = policy::info(key.type);
+  return std::string(type.manual.empty() ? type.expected : type.manual) +
+         (words.empty() ? "" : ": " + words);
 }
 
 std::string type_text(const policy::KeyInfo& key) {

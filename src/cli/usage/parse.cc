@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/nearest.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "cli/flags.h"
 #include "cli/usage/usage.h"
 
@@ -17,19 +19,12 @@ constexpr std::array<std::string_view, 9> kOnlyForRun{"--cron",  "--timeout", "-
                                                       "--quiet", "--tty",     "--no-tty",
                                                       "--why",   "--json",    "--help"};
 
-ValueKind value_of(std::string_view choices) {
-  if (choices == "@path") return ValueKind::path;
-  if (choices == "@cache") return ValueKind::cache;
-  if (choices == "@guard") return ValueKind::guard;
-  return choices.empty() ? ValueKind::text : ValueKind::choice;
-}
-
 bool takes(RunFlags which, std::string_view name) {
   switch (which) {
     case RunFlags::none: return false;
     case RunFlags::own:
     case RunFlags::all: return true;
-    case RunFlags::sandbox: return std::ranges::find(kOnlyForRun, name) == kOnlyForRun.end();
+    case RunFlags::sandbox: return !contains(kOnlyForRun, name);
   }
   return false;
 }
@@ -38,12 +33,10 @@ std::string see_help(const CommandInfo& command) {
   return "see `coop " + std::string(command.name) + " --help`";
 }
 
-Error unknown_flag(const CommandInfo& command, std::span<const FlagInfo> known,
-                   std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const FlagInfo& flag : known) names.push_back(flag.name);
-  const std::string_view near = name.size() > kLongestGuess ? "" : nearest(name, names);
-  return invalid(std::string(command.name), "unknown flag " + printable(name),
+Error unknown(const CommandInfo& command, const std::string& what, std::string_view word,
+              const std::vector<std::string_view>& names) {
+  const std::string_view near = word.size() > kLongestGuess ? "" : nearest(word, names);
+  return invalid(command.name, "unknown " + what,
                  near.empty() ? see_help(command) : "did you mean " + std::string(near) + "?")
       .error();
 }
@@ -75,10 +68,14 @@ class Parser {
   Result<void> flag(std::string_view word) {
     const std::size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
-    const auto found = std::ranges::find_if(known_, [&](const FlagInfo& flag) {
+    const auto found = std::ranges::find_if(known_, [&](const Flag& flag) {
       return flag.name == name || (!flag.alias.empty() && flag.alias == name);
     });
-    if (found == known_.end()) return std::unexpected(unknown_flag(*parsed_.command, known_, name));
+    if (found == known_.end()) {
+      std::vector<std::string_view> names;
+      for (const Flag& flag : known_) names.push_back(flag.name);
+      return std::unexpected(unknown(*parsed_.command, "flag " + printable(name), name, names));
+    }
     std::optional<std::string> value;
     if (found->placeholder.empty()) {
       if (equals != std::string_view::npos) return invalid(std::string(name), "takes no value");
@@ -96,7 +93,7 @@ class Parser {
 
   Result<void> check() const {
     const CommandInfo& command = *parsed_.command;
-    for (const FlagInfo& flag : known_)
+    for (const Flag& flag : known_)
       if (!flag.needs.empty() && parsed_.has(flag.name) && !parsed_.has(flag.needs))
         return invalid(std::string(flag.name), "means nothing without " + std::string(flag.needs));
     const std::size_t most = command.arguments.size();
@@ -107,19 +104,11 @@ class Parser {
     return {};
   }
 
-  std::vector<FlagInfo> known_;
+  std::vector<Flag> known_;
   Arguments words_;
   Parsed parsed_;
   std::size_t at_ = 0;
 };
-
-Result<int> unknown_subcommand(const CommandInfo& group, const std::string& word) {
-  std::vector<std::string_view> names;
-  for (const CommandInfo* command : subcommands(group)) names.push_back(subcommand_of(*command));
-  const std::string_view near = nearest(word, names);
-  return invalid(std::string(group.name), "unknown subcommand \"" + printable(word) + "\"",
-                 near.empty() ? see_help(group) : "did you mean " + std::string(near) + "?");
-}
 
 bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
@@ -129,25 +118,21 @@ Result<int> dispatch_in(const CommandInfo& group, Arguments words) {
     return words.empty() ? kOwnFailure : 0;
   }
   const CommandInfo* const command = find_command(std::string(group.name) + " " + words.front());
-  if (command == nullptr) return unknown_subcommand(group, words.front());
-  return run_command(*command, words.subspan(1));
+  if (command != nullptr) return run_command(*command, words.subspan(1));
+  std::vector<std::string_view> names;
+  for (const CommandInfo* one : subcommands(group)) names.push_back(subcommand_of(*one));
+  return std::unexpected(
+      unknown(group, "subcommand \"" + printable(words.front()) + "\"", words.front(), names));
 }
 
 }  // namespace
 
-std::vector<FlagInfo> flags_of(const CommandInfo& command) {
-  std::vector<FlagInfo> all(command.flags.begin(), command.flags.end());
-  for (const Flag& flag : flags())
-    if (takes(command.run_flags, flag.name))
-      all.push_back({.name = flag.name,
-                     .alias = flag.alias,
-                     .placeholder = flag.value,
-                     .help = flag.help,
-                     .value = value_of(flag.choices),
-                     .choices = flag.choices,
-                     .group = flag.group});
+std::vector<Flag> flags_of(const CommandInfo& command) {
+  std::vector<Flag> all(command.flags.begin(), command.flags.end());
+  std::ranges::copy_if(flags(), std::back_inserter(all),
+                       [&](const Flag& flag) { return takes(command.run_flags, flag.name); });
   if (command.run_flags == RunFlags::none || command.run_flags == RunFlags::sandbox)
-    all.push_back({.name = "--help", .alias = "-h", .placeholder = "", .help = "show this"});
+    all.push_back({.name = "--help", .alias = "-h", .help = "show this"});
   return all;
 }
 

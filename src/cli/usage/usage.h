@@ -15,24 +15,37 @@
 
 namespace coop::cli {
 
-// What a flag's value or an argument is, for completions.
 enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, tool };
 
-struct FlagInfo {
-  std::string_view name;         // "--scope"
-  std::string_view alias;        // another spelling, or ""
-  std::string_view placeholder;  // "SCOPE"; "" for a switch
-  std::string_view help;         // "": accepted, but shown nowhere
-  ValueKind value = ValueKind::text;
-  std::string_view choices = {};  // of ValueKind::choice, with spaces between
-  std::string_view needs = {};    // a flag without which this one means nothing
-  std::string_view group = {};    // heading in --help
+// What a flag's value or an argument may be, for completions.
+struct Values {
+  ValueKind kind = ValueKind::text;
+  std::string_view words{};  // of ValueKind::choice, with spaces between
+};
+inline constexpr Values kPathValue{ValueKind::path};
+inline constexpr Values kCacheValue{ValueKind::cache};
+inline constexpr Values kGuardValue{ValueKind::guard};
+inline constexpr Values kToolValue{ValueKind::tool};
+constexpr Values one_of(std::string_view words) { return {ValueKind::choice, words}; }
+
+struct Options;
+
+struct Flag {
+  std::string_view name{};         // "--rw"
+  std::string_view alias{};        // another spelling
+  std::string_view placeholder{};  // of its value, "PATH"; empty for a switch
+  std::string_view
+      group{};  // heading in --help; empty for the own flags of other commands than `run`
+  std::string_view help{};  // empty: accepted, but shown nowhere
+  // Of a flag of `coop run`. The name is given without regard to aliases.
+  Result<void> (*apply)(Options& options, std::string_view flag, std::string_view value) = nullptr;
+  Values values{};
+  std::string_view needs{};  // a flag without which this one means nothing
 };
 
 struct ArgumentInfo {
   std::string_view name;  // "FILE"
-  ValueKind value = ValueKind::text;
-  std::string_view choices = {};
+  Values values{};
 };
 
 // Which flags of `coop run` a command takes besides its own.
@@ -59,7 +72,7 @@ struct CommandInfo {
   std::string_view examples;          // lines
   std::string_view exit_status = "";  // where it is not 0, or 125 after an error
   std::span<const ArgumentInfo> arguments{};
-  std::span<const FlagInfo> flags{};
+  std::span<const Flag> flags{};
   RunFlags run_flags = RunFlags::none;
   Rest rest = Rest::arguments;
   Result<int> (*run)(const Parsed& parsed) = nullptr;  // null: a group of subcommands
@@ -72,7 +85,7 @@ const CommandInfo* find_command(std::string_view name);
 std::string_view subcommand_of(const CommandInfo& command);
 std::vector<const CommandInfo*> subcommands(const CommandInfo& group);
 // Its own, those of `coop run` that it takes, and --help.
-std::vector<FlagInfo> flags_of(const CommandInfo& command);
+std::vector<Flag> flags_of(const CommandInfo& command);
 
 struct Parsed {
   const CommandInfo* command = nullptr;
@@ -99,10 +112,10 @@ Result<Parsed> parse_command(const CommandInfo& command, Arguments words);
 // Parses the words after the command's name, and runs it or prints its help.
 Result<int> run_command(const CommandInfo& command, Arguments words);
 
+// Without the newline at the end; one empty line of an empty text.
+std::vector<std::string_view> lines_of(std::string_view text);
 std::string help_text();
 std::string help_text(const CommandInfo& command);
-// The choices of a value; empty for texts, numbers and paths.
-std::string choices_of(ValueKind value, std::string_view choices);
 
 // "bash", "zsh" or "fish".
 std::optional<std::string> completion_for(std::string_view shell);

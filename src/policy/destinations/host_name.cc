@@ -1,6 +1,9 @@
 #include "policy/destinations/host_name.h"
 
 #include <algorithm>
+#include <ranges>
+
+#include "base/text.h"
 
 namespace coop::policy {
 
@@ -28,16 +31,13 @@ bool is_number(std::string_view label) {
 }  // namespace
 
 std::optional<std::string> host_name(std::string_view text) {
-  std::string name(text);
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::string name = lower(text);
   if (name.ends_with('.')) name.pop_back();
   if (name.empty() || name.size() > kLongestName) return std::nullopt;
   std::string_view last;
-  for (std::string_view rest = name;; rest.remove_prefix(last.size() + 1)) {
-    last = rest.substr(0, rest.find('.'));
+  for (const auto label : std::views::split(std::string_view(name), '.')) {
+    last = std::string_view(label);
     if (!is_label(last)) return std::nullopt;
-    if (last.size() == rest.size()) break;
   }
   if (is_number(last)) return std::nullopt;
   return name;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/address.h"
+#include "base/text.h"
 #include "coop/destination.h"
 #include "policy/destinations/host_name.h"
 #include "policy/destinations/port_rule.h"
@@ -130,15 +131,13 @@ Result<std::string> lowered(std::string_view text, std::string_view hint) {
   if (text.size() > kLongest) return bad(text, "is too long for a host name", hint);
   if (text.contains("://"))
     return bad(text, "is an address of a page", "write only the host of it");
-  std::string result(text);
-  for (char& c : result) {
+  for (const char c : text) {
     if (static_cast<unsigned char>(c) >= 0x80)
       return bad(text, "has letters outside of ASCII", "write the name as DNS has it: xn--…");
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
       return bad(text, "has a blank or control character in it", hint);
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return result;
+  return lower(text);
 }
 
 }  // namespace

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <limits>
 
 #include "base/path.h"
 #include "policy/builtin.h"
 #include "policy/merge/apply_network.h"
 #include "policy/merge/compare.h"
 #include "policy/merge/excess.h"
+#include "policy/merge/policy_fields.h"
 #include "policy/policy.h"
 #include "report/words/words.h"
 
@@ -17,23 +16,21 @@ namespace coop::policy {
 
 namespace {
 
-constexpr std::array kScopes{Scope::built_in, Scope::organisation, Scope::user,
-                             Scope::project,  Scope::config,       Scope::override,
-                             Scope::program,  Scope::command_line};
+struct ScopeReason {
+  Scope scope;
+  std::string_view reason;
+};
 
-std::string_view reason_of(Scope scope) {
-  switch (scope) {
-    case Scope::built_in: return "built-in";
-    case Scope::organisation: return "the organisation's policy";
-    case Scope::user: return "your policy";
-    case Scope::project: return "the project's policy";
-    case Scope::config: return "coop.toml";
-    case Scope::override: return "an override in coop.toml";
-    case Scope::program: return "asked for by the program";
-    case Scope::command_line: return "asked for on the command line";
-  }
-  return "?";
-}
+constexpr std::array kScopes{
+    ScopeReason{Scope::built_in, "built-in"},
+    ScopeReason{Scope::organisation, "the organisation's policy"},
+    ScopeReason{Scope::user, "your policy"},
+    ScopeReason{Scope::project, "the project's policy"},
+    ScopeReason{Scope::config, "coop.toml"},
+    ScopeReason{Scope::override, "an override in coop.toml"},
+    ScopeReason{Scope::program, "asked for by the program"},
+    ScopeReason{Scope::command_line, "asked for on the command line"},
+};
 
 class Application {
  public:
@@ -42,33 +39,23 @@ class Application {
 
   Result<Policy> run() {
     TRY(check_supported());
-    apply_words();
+    for (const PolicyField& field : policy_fields())
+      if (const Setting* setting = find(field.key)) field.set(policy_, setting->value);
+    policy_.workspace = word_of(effective_.settings, Key::workspace);
     TRY(apply_network(effective_.settings, policy_));
-    apply_limits();
     apply_environment();
-    for (const Scope scope : kScopes) TRY(add_rules(scope));
+    for (const ScopeReason& scope : kScopes) TRY(add_rules(scope));
     TRY(apply_bounds());
     add_notes();
     return std::move(policy_);
   }
 
  private:
-  const Setting* find(Key key) const {
-    const auto found = effective_.settings.find(key);
-    return found == effective_.settings.end() ? nullptr : &found->second;
-  }
+  const Setting* find(Key key) const { return policy::find(effective_.settings, key); }
 
-  template <typename T>
-  const T* value(Key key) const {
-    const Setting* setting = find(key);
-    return setting == nullptr ? nullptr : std::get_if<T>(&setting->value);
-  }
+  const std::vector<Item>& items(Key key) const { return items_of(effective_.settings, key); }
 
-  static const std::vector<Item>& items(const Settings& settings, Key key) {
-    static const std::vector<Item> kNone;
-    const auto found = settings.find(key);
-    return found == settings.end() ? kNone : found->second.items;
-  }
+  bool is_on(Key key) const { return find(key) != nullptr && find(key)->value == Scalar(true); }
 
   // `memory = "2g"`
   std::string written(Key key) const {
@@ -77,11 +64,11 @@ class Application {
 
   Result<void> check_supported() const {
     for (const Key key : {Key::containers, Key::vm})
-      if (const bool* wanted = value<bool>(key); wanted != nullptr && *wanted)
+      if (is_on(key))
         return unsupported(find(key)->origin, written(key) + ": not in this version",
                            "remove the line");
-    const std::string* backend = value<std::string>(Key::backend);
-    if (backend != nullptr && *backend != "auto" && *backend != "kernel")
+    const std::string_view backend = word_of(effective_.settings, Key::backend);
+    if (!backend.empty() && backend != "auto" && backend != "kernel")
       return unsupported(
           find(Key::backend)->origin,
           written(Key::backend) + ": this version runs commands with the kernel backend only",
@@ -89,78 +76,36 @@ class Application {
     return {};
   }
 
-  void apply_words() {
-    if (const std::string* view = value<std::string>(Key::view))
-      policy_.view = *view == to_text(View::host) ? View::host : View::minimal;
-    if (const std::string* workspace = value<std::string>(Key::workspace))
-      policy_.workspace = *workspace;
-    if (const bool* debug = value<bool>(Key::debug))
-      policy_.debugging = *debug ? Debugging::allowed : Debugging::denied;
-    apply_need(Key::landlock, Mechanism::landlock);
-    apply_need(Key::proc, Mechanism::proc);
-    apply_need(Key::limits, Mechanism::limits);
-  }
-
-  void apply_need(Key key, Mechanism mechanism) {
-    if (const std::string* need = value<std::string>(key))
-      policy_.needs[mechanism] = *need == "best_effort" ? Need::best_effort : Need::required;
-  }
-
-  void apply_limit(Key key, std::optional<std::uint64_t>& limit) const {
-    if (value<Unlimited>(key) != nullptr) limit.reset();
-    if (const std::uint64_t* number = value<std::uint64_t>(key)) limit = *number;
-  }
-
-  void apply_limits() {
-    apply_limit(Key::memory, policy_.limits.memory);
-    apply_limit(Key::pids_limit, policy_.limits.pids);
-    apply_limit(Key::cpus, policy_.limits.milli_cpus);
-    if (const std::uint64_t* size = value<std::uint64_t>(Key::tmp_size))
-      policy_.limits.tmp_size = *size;
-    if (const std::uint64_t* size = value<std::uint64_t>(Key::output_limit))
-      policy_.limits.output_limit = *size;
-    std::optional<std::uint64_t> timeout;
-    apply_limit(Key::timeout, timeout);
-    constexpr auto kLongest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (timeout)
-      policy_.limits.timeout =
-          std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*timeout, kLongest)));
-  }
-
   void apply_environment() {
-    for (const Item& item : items(effective_.settings, Key::env_pass))
-      policy_.pass_environment.push_back(item.text);
-    for (const Item& item : items(effective_.settings, Key::env_set))
-      policy_.set_environment[item.text] = item.value;
-    for (const Item& item : items(effective_.settings, Key::env_unsafe))
-      policy_.unsafe_environment.push_back(item.text);
+    for (const Item& item : items(Key::env_pass)) policy_.pass_environment.push_back(item.text);
+    for (const Item& item : items(Key::env_set)) policy_.set_environment[item.text] = item.value;
+    for (const Item& item : items(Key::env_unsafe)) policy_.unsafe_environment.push_back(item.text);
   }
 
-  // Grants before restrictions: within one scope, and for one path, the restriction wins.
-  Result<void> add_rules(Scope scope) {
-    add_paths(scope, Key::readable_paths, RuleKind::read_only, Missing::fail);
-    add_paths(scope, Key::writable_paths, RuleKind::read_write, Missing::fail);
-    add_paths(scope, Key::overlay_paths, RuleKind::overlay, Missing::fail);
-    for (const Item& item : items(effective_.settings, Key::cache_volumes))
-      if (item.origin.scope == scope) TRY(add_cache(item));
-    add_paths(scope, Key::hidden_paths, RuleKind::hide, Missing::skip);
-    add_paths(scope, Key::protected_paths, RuleKind::protect, Missing::skip);
+  Result<void> add_rules(const ScopeReason& scope) {
+    for (const PathList& list : kPathLists) {
+      // The last of the grants.
+      if (list.kind == RuleKind::hide)
+        for (const Item& item : items(Key::cache_volumes))
+          if (item.origin.scope == scope.scope) TRY(add_cache(item));
+      add_paths(scope, list);
+    }
     return {};
   }
 
-  void add_paths(Scope scope, Key key, RuleKind kind, Missing if_missing) {
-    for (const Item& item : items(effective_.settings, key)) {
-      if (item.origin.scope != scope || scope == Scope::command_line) continue;
-      PathRule rule{.kind = kind,
+  void add_paths(const ScopeReason& scope, const PathList& list) {
+    for (const Item& item : items(list.key)) {
+      if (item.origin.scope != scope.scope || scope.scope == Scope::command_line) continue;
+      PathRule rule{.kind = list.kind,
                     .path = item.path,
-                    .if_missing = item.if_missing.value_or(if_missing),
+                    .if_missing = item.if_missing.value_or(list.if_missing),
                     .origin = item.origin,
-                    .reason = std::string(reason_of(scope)),
+                    .reason = std::string(scope.reason),
                     .pattern = item.pattern,
-                    .precedence = scope == Scope::organisation && is_restricting(key)
+                    .precedence = scope.scope == Scope::organisation && is_restricting(list.key)
                                       ? Precedence::final
                                       : Precedence::by_order};
-      if (const Item* protection = protection_of(key, item)) {
+      if (const Item* protection = protection_of(list.key, item)) {
         rule.kind = RuleKind::read_only;
         rule.reason += ", protected by " + report::in_words(protection->origin);
       }
@@ -172,7 +117,7 @@ class Application {
   // layer that protects what an earlier one made writable means it to be read-only.
   const Item* protection_of(Key key, const Item& item) const {
     if (key != Key::writable_paths) return nullptr;
-    for (const Item& protection : items(effective_.settings, Key::protected_paths))
+    for (const Item& protection : items(Key::protected_paths))
       if (path_covers(protection, item) &&
           (protection.origin.scope > item.origin.scope ||
            rank_of(Key::protected_paths, protection) > rank_of(key, item)))
@@ -200,35 +145,31 @@ class Application {
   }
 
   Result<void> apply_bounds() {
-    const auto readable = effective_.ceiling.find(Key::readable_paths);
-    const auto writable = effective_.ceiling.find(Key::writable_paths);
-    const bool reads = readable != effective_.ceiling.end();
-    const bool writes = writable != effective_.ceiling.end();
-    if (!reads && !writes) return {};
-    policy_.bounds.origin = reads ? readable->second.origin : writable->second.origin;
+    const Setting* reads = policy::find(effective_.ceiling, Key::readable_paths);
+    const Setting* writes = policy::find(effective_.ceiling, Key::writable_paths);
+    if (reads == nullptr && writes == nullptr) return {};
+    policy_.bounds.origin = reads != nullptr ? reads->origin : writes->origin;
     policy_.bounds.origin.at = {};  // both keys bound, and each has a line
-    std::vector<Path> trees = TRY(trees_of(Key::writable_paths));
-    for (const Item& item : items(effective_.ceiling, Key::cache_volumes)) {
+    std::vector<Path> trees;
+    TRY(add_trees(trees, Key::writable_paths));
+    for (const Item& item : items_of(effective_.ceiling, Key::cache_volumes)) {
       const std::vector<PathRule> cache = TRY(cache_of(item));
       for (const PathRule& rule : cache) trees.push_back(rule.path);
     }
-    if (writes) policy_.bounds.writable = trees;
-    if (!reads) return {};
-    const std::vector<Path> read = TRY(trees_of(Key::readable_paths));
-    trees.insert(trees.end(), read.begin(), read.end());
-    if (!writes) policy_.bounds.writable = trees;
+    if (writes != nullptr) policy_.bounds.writable = trees;
+    if (reads == nullptr) return {};
+    TRY(add_trees(trees, Key::readable_paths));
+    if (writes == nullptr) policy_.bounds.writable = trees;
     // An overlay shows the files, but writes stay in the sandbox.
-    const std::vector<Path> overlaid = TRY(trees_of(Key::overlay_paths));
-    trees.insert(trees.end(), overlaid.begin(), overlaid.end());
+    TRY(add_trees(trees, Key::overlay_paths));
     policy_.bounds.readable = std::move(trees);
     return {};
   }
 
   // A bound is a tree that canonical paths are compared with. A pattern is not accepted: it may
   // match a symlink to anywhere.
-  Result<std::vector<Path>> trees_of(Key key) const {
-    std::vector<Path> trees;
-    for (const Item& item : items(effective_.ceiling, key)) {
+  Result<void> add_trees(std::vector<Path>& trees, Key key) const {
+    for (const Item& item : items_of(effective_.ceiling, key)) {
       if (item.pattern)
         return invalid(item.origin,
                        std::string(info(key).name) + ": \"" + printable(item.text) +
@@ -236,16 +177,15 @@ class Application {
                        "name the directories in the organisation's policy");
       trees.push_back(item.path);
     }
-    return trees;
+    return {};
   }
 
   void add_notes() {
     constexpr std::size_t kMost = 20;  // a project's file must not flood the notes
-    const std::string* image = value<std::string>(Key::base_image);
-    if (image != nullptr && !image->empty())
+    if (!word_of(effective_.settings, Key::base_image).empty())
       add_note(Key::base_image,
                "is for backends with images; the kernel backend shows this machine's own programs");
-    if (const bool* commits = value<bool>(Key::auto_commit); commits != nullptr && *commits)
+    if (is_on(Key::auto_commit))
       add_note(Key::auto_commit,
                "is for backends with images; nothing is kept of this machine's programs");
     for (const Refusal& refusal : effective_.refused) {

@@ -13,19 +13,13 @@ namespace coop::policy {
 
 namespace {
 
-bool is_confirmed(const Settings& settings, std::string_view word) {
-  const std::vector<Item>& words = items_of(settings, Key::unsafe_grants);
-  return std::ranges::find(words, word, &Item::text) != words.end();
-}
-
 Result<void> apply_mode(const Settings& settings, Policy& policy) {
-  const auto setting = settings.find(Key::network);
-  if (setting == settings.end()) return {};
-  const std::string* mode = std::get_if<std::string>(&setting->second.value);
-  if (mode == nullptr) return {};
-  const Origin& place = setting->second.origin;
-  policy.network = TRY(with_context(place, parse_network(*mode)));
-  if (policy.network != NetworkMode::host || is_confirmed(settings, "host_network")) return {};
+  const std::string_view mode = word_of(settings, Key::network);
+  if (mode.empty()) return {};
+  const Origin& place = settings.at(Key::network).origin;
+  policy.network = TRY(with_context(place, parse_network(mode)));
+  if (policy.network != NetworkMode::host || has_item(settings, Key::unsafe_grants, "host_network"))
+    return {};
   return invalid(place,
                  "network = \"host\" shares the host's network with the sandbox, its localhost "
                  "services included",
@@ -33,22 +27,28 @@ Result<void> apply_mode(const Settings& settings, Policy& policy) {
 }
 
 // An item that was never parsed would deny nothing.
+template <typename T>
+Result<T> parsed(const Item& item, const std::optional<T>& value) {
+  if (!value) return invalid(item.origin, quoted(item.text) + " was not parsed");
+  return *value;
+}
+
 Result<void> add_hosts(std::vector<DestinationRule>& rules, const std::vector<Item>& items) {
   for (const Item& item : items) {
-    if (!item.destination) return invalid(item.origin, quoted(item.text) + " was not parsed");
-    rules.push_back({*item.destination, item.origin});
+    Destination destination = TRY(parsed(item, item.destination));
+    rules.push_back({std::move(destination), item.origin});
   }
   return {};
 }
 
 Result<void> add_ports(const Settings& settings, Policy& policy) {
   for (const Item& item : items_of(settings, Key::network_publish)) {
-    PublishedPort port = TRY(with_context(item.origin, parse_published(item.text)));
+    PublishedPort port = TRY(parsed(item, item.published));
     port.origin = item.origin;
     policy.publish.push_back(std::move(port));
   }
   for (const Item& item : items_of(settings, Key::network_host_ports)) {
-    const std::uint16_t port = TRY(with_context(item.origin, parse_port(item.text)));
+    const std::uint16_t port = TRY(parsed(item, item.port));
     policy.host_ports.push_back(HostPort{.port = port, .origin = item.origin});
   }
   return {};
@@ -57,7 +57,7 @@ Result<void> add_ports(const Settings& settings, Policy& policy) {
 Result<void> add_sockets(const Settings& settings, Policy& policy) {
   for (const Item& item : items_of(settings, Key::sockets)) {
     const std::optional<std::string> reason = control_socket_reason(item.path);
-    if (reason && !is_confirmed(settings, "control_sockets"))
+    if (reason && !has_item(settings, Key::unsafe_grants, "control_sockets"))
       return invalid(item.origin,
                      "sockets: " + quoted(item.path) + " controls this machine: " + *reason,
                      "add unsafe = [\"control_sockets\"] if that is meant");
@@ -68,29 +68,22 @@ Result<void> add_sockets(const Settings& settings, Policy& policy) {
 
 // Settings without effect: coop cannot filter or relay the host's own network.
 Result<void> check_beside_host(const Policy& policy) {
-  constexpr std::string_view kHint = "choose another network than \"host\", or leave it out";
-  if (!policy.deny_net.empty()) {
-    const DestinationRule& first = policy.deny_net.front();
-    return invalid(first.origin,
-                   quoted(to_text(first.destination)) +
-                       " cannot be denied with the host's network, which coop does not filter",
-                   kHint);
-  }
-  if (!policy.publish.empty()) {
-    const PublishedPort& first = policy.publish.front();
-    return invalid(first.origin,
-                   to_text(first) +
+  const auto refused = [](const auto& first, const std::string& why) {
+    return invalid(first.origin, why, "choose another network than \"host\", or leave it out");
+  };
+  if (!policy.deny_net.empty())
+    return refused(policy.deny_net.front(),
+                   quoted(to_text(policy.deny_net.front().destination)) +
+                       " cannot be denied with the host's network, which coop does not filter");
+  if (!policy.publish.empty())
+    return refused(policy.publish.front(),
+                   to_text(policy.publish.front()) +
                        " cannot be published with the host's network: the sandbox has the host's "
-                       "ports already",
-                   kHint);
-  }
-  if (!policy.host_ports.empty()) {
-    const HostPort& first = policy.host_ports.front();
-    return invalid(first.origin,
-                   "port " + std::to_string(first.port) +
-                       " is there already with the host's network, as all of them are",
-                   kHint);
-  }
+                       "ports already");
+  if (!policy.host_ports.empty())
+    return refused(policy.host_ports.front(),
+                   "port " + std::to_string(policy.host_ports.front().port) +
+                       " is there already with the host's network, as all of them are");
   return {};
 }
 

@@ -1,32 +1,21 @@
 #include "policy/merge/bounded.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "policy/builtin.h"
 #include "policy/destinations/port_rule.h"
 #include "policy/merge/apply.h"
 #include "policy/merge/apply_network.h"
 #include "policy/merge/compare.h"
+#include "policy/merge/policy_fields.h"
 #include "policy/policy.h"
 #include "report/words/words.h"
 
 namespace coop::policy {
 
 namespace {
-
-std::optional<Key> key_of(RuleKind kind) {
-  switch (kind) {
-    case RuleKind::read_only: return Key::readable_paths;
-    case RuleKind::read_write: return Key::writable_paths;
-    case RuleKind::overlay: return Key::overlay_paths;
-    case RuleKind::hide: return Key::hidden_paths;
-    case RuleKind::protect: return Key::protected_paths;
-    case RuleKind::tmpfs: return std::nullopt;  // shows nothing of the host
-  }
-  return std::nullopt;
-}
 
 void add_item(Settings& settings, Key key, Item item) {
   Setting& setting = settings[key];
@@ -41,26 +30,6 @@ void add_names(Settings& settings, Key key, const std::vector<std::string>& name
 // A value that is coop's own default was not asked for.
 void add_scalar(Settings& settings, Key key, Scalar value) {
   if (value != built_in(key)) settings[key] = {.value = std::move(value)};
-}
-
-Scalar limit_of(const std::optional<std::uint64_t>& limit) {
-  if (limit) return *limit;
-  return Unlimited{};
-}
-
-void add_limits(Settings& settings, const Limits& limits) {
-  add_scalar(settings, Key::memory, limit_of(limits.memory));
-  add_scalar(settings, Key::pids_limit, limit_of(limits.pids));
-  add_scalar(settings, Key::cpus, limit_of(limits.milli_cpus));
-  add_scalar(settings, Key::tmp_size, limits.tmp_size);
-  add_scalar(settings, Key::output_limit, limits.output_limit);
-  if (limits.timeout)
-    add_scalar(settings, Key::timeout,
-               static_cast<std::uint64_t>(std::max<std::int64_t>(limits.timeout->count(), 0)));
-}
-
-void add_need(Settings& settings, Key key, Need need) {
-  add_scalar(settings, key, std::string(need == Need::required ? "required" : "best_effort"));
 }
 
 void add_hosts(Settings& settings, Key key, const std::vector<DestinationRule>& rules) {
@@ -79,10 +48,11 @@ void add_network(Settings& settings, const Policy& policy) {
   add_hosts(settings, Key::network_deny, policy.deny_net);
   add_hosts(settings, Key::network_udp, policy.allow_udp);
   for (const PublishedPort& port : policy.publish)
-    add_item(settings, Key::network_publish, Item{.text = to_text(port), .origin = port.origin});
+    add_item(settings, Key::network_publish,
+             Item{.text = to_text(port), .published = port, .origin = port.origin});
   for (const HostPort& port : policy.host_ports)
     add_item(settings, Key::network_host_ports,
-             Item{.text = std::to_string(port.port), .origin = port.origin});
+             Item{.text = std::to_string(port.port), .port = port.port, .origin = port.origin});
   bool controls = false;
   for (const SocketRule& socket : policy.sockets) {
     add_item(settings, Key::sockets,
@@ -100,35 +70,17 @@ Settings with_cache_trees(Settings ceiling, const Bounds& bounds) {
   if (bound == ceiling.end() || !bounds.writable) return ceiling;
   std::vector<Item>& items = bound->second.items;
   for (const Path& tree : *bounds.writable)
-    if (std::ranges::find(items, tree, &Item::path) == items.end())
+    if (!contains(items, tree, &Item::path))
       items.push_back(Item{.text = tree, .path = tree, .origin = bound->second.origin});
   return ceiling;
 }
 
-template <typename T>
-void lower(std::optional<T>& value, const std::optional<T>& most) {
-  if (most && (!value || *value > *most)) value = most;
-}
-
 // `most` is what the organisation's own settings make of a policy.
 void narrow(Policy& policy, const Policy& most, const Settings& ceiling) {
-  Limits& limits = policy.limits;
-  if (ceiling.contains(Key::memory)) lower(limits.memory, most.limits.memory);
-  if (ceiling.contains(Key::pids_limit)) lower(limits.pids, most.limits.pids);
-  if (ceiling.contains(Key::cpus)) lower(limits.milli_cpus, most.limits.milli_cpus);
-  if (ceiling.contains(Key::timeout)) lower(limits.timeout, most.limits.timeout);
-  if (ceiling.contains(Key::tmp_size))
-    limits.tmp_size = std::min(limits.tmp_size, most.limits.tmp_size);
-  if (ceiling.contains(Key::output_limit))
-    limits.output_limit = std::min(limits.output_limit, most.limits.output_limit);
-  if (most.debugging == Debugging::denied) policy.debugging = Debugging::denied;
-  for (const auto& [mechanism, need] : most.needs)
-    if (need == Need::required) policy.needs[mechanism] = need;
+  for (const PolicyField& field : policy_fields())
+    if (ceiling.contains(field.key) && is_wider(field.key, field.get(policy), field.get(most)))
+      field.set(policy, field.get(most));
   policy.bounds = most.bounds;
-}
-
-bool contains(const auto& list, const auto& wanted) {
-  return std::ranges::find(list, wanted) != list.end();
 }
 
 // Only the organisation's rules are final, and no rule but coop's own is built in, whatever a program writes there.
@@ -152,9 +104,11 @@ void add_restrictions(Policy& policy, const Policy& most) {
 
 void add_path_rules(Settings& settings, const std::vector<PathRule>& rules, const Path& workspace) {
   for (const PathRule& rule : rules) {
-    const std::optional<Key> key = key_of(rule.kind);
-    if (!key || (!workspace.empty() && is_within(rule.path, workspace))) continue;
-    add_item(settings, *key,
+    const auto list = std::ranges::find(kPathLists, rule.kind, &PathList::kind);
+    // A tmpfs is in no list: it shows nothing of the host.
+    if (list == kPathLists.end()) continue;
+    if (!workspace.empty() && is_within(rule.path, workspace)) continue;
+    add_item(settings, list->key,
              Item{.text = rule.path,
                   .path = rule.path,
                   .pattern = rule.pattern,
@@ -165,13 +119,9 @@ void add_path_rules(Settings& settings, const std::vector<PathRule>& rules, cons
 
 Settings layer_of(const Policy& policy) {
   Settings settings;
-  add_scalar(settings, Key::view, std::string(to_text(policy.view)));
+  for (const PolicyField& field : policy_fields())
+    add_scalar(settings, field.key, field.get(policy));
   add_network(settings, policy);
-  add_scalar(settings, Key::debug, policy.debugging == Debugging::allowed);
-  add_limits(settings, policy.limits);
-  add_need(settings, Key::landlock, policy.need(Mechanism::landlock));
-  add_need(settings, Key::proc, policy.need(Mechanism::proc));
-  add_need(settings, Key::limits, policy.need(Mechanism::limits));
   const bool writable = policy.workspace_access == Access::read_write;
   add_path_rules(settings, policy.rules, writable ? policy.workspace : Path{});
   add_names(settings, Key::env_pass, policy.pass_environment);

@@ -1,55 +1,28 @@
 #include "policy/merge/compare.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "base/wildcard.h"
-#include "policy/policy.h"
+#include "policy/merge/policy_fields.h"
+#include "policy/settings/read_values.h"
 #include "policy/variables.h"
 
 namespace coop::policy {
 
 namespace {
 
-// Words from the narrowest to the widest; none for keys whose words cannot be ordered.
-std::span<const std::string_view> ordered_words(Key key) {
-  static constexpr std::array<std::string_view, 2> kModes{"enabled", "disabled"};
-  static constexpr std::array<std::string_view, 2> kViews{"minimal", "host"};
-  static constexpr std::array<std::string_view, 5> kNetworks{"none", "allowlist", "full", "veth",
-                                                             "host"};
-  static constexpr std::array<std::string_view, 2> kNeeds{"required", "best_effort"};
-  switch (key) {
-    case Key::mode: return kModes;
-    case Key::view: return kViews;
-    case Key::network: return kNetworks;
-    case Key::landlock:
-    case Key::proc:
-    case Key::limits: return kNeeds;
-    default: return {};
-  }
-}
-
 bool is_wider_word(Key key, const std::string& asked, const std::string& limit) {
-  const std::span<const std::string_view> words = ordered_words(key);
+  const std::vector<std::string_view> words = split_words(info(key).words);
   const auto asked_at = std::ranges::find(words, asked);
   const auto limit_at = std::ranges::find(words, limit);
-  if (asked_at == words.end() || limit_at == words.end()) return asked != limit;
+  const bool ordered = info(key).type == KeyType::word && key != Key::backend;
+  if (!ordered || asked_at == words.end() || limit_at == words.end()) return asked != limit;
   return asked_at > limit_at;
-}
-
-Scalar number_or_unlimited(const std::optional<std::uint64_t>& value) {
-  if (value) return *value;
-  return Unlimited{};
-}
-
-Scalar need_word(Mechanism mechanism) {
-  const bool required = Policy{}.need(mechanism) == Need::required;
-  return std::string(required ? "required" : "best_effort");
 }
 
 // "/a/b" without its first component, which is returned.
@@ -95,39 +68,19 @@ bool lies_below(std::string_view path, std::string_view tree, Agrees agrees) {
 
 }  // namespace
 
-bool is_path_list(Key key) {
-  return key == Key::writable_paths || key == Key::readable_paths || key == Key::hidden_paths ||
-         key == Key::overlay_paths || key == Key::protected_paths;
-}
+bool is_path_list(Key key) { return contains(kPathLists, key, &PathList::key); }
 
 bool is_restricting(Key key) {
   return key == Key::hidden_paths || key == Key::protected_paths || key == Key::network_deny;
 }
 
 Scalar built_in(Key key) {
-  const Policy policy;
-  switch (key) {
-    case Key::mode: return "enabled";
-    case Key::view: return std::string(to_text(policy.view));
-    case Key::network: return std::string(to_text(policy.network));
-    case Key::memory: return number_or_unlimited(policy.limits.memory);
-    case Key::pids_limit: return number_or_unlimited(policy.limits.pids);
-    case Key::cpus: return number_or_unlimited(policy.limits.milli_cpus);
-    case Key::tmp_size: return policy.limits.tmp_size;
-    case Key::timeout: return Unlimited{};
-    case Key::output_limit: return policy.limits.output_limit;
-    case Key::debug: return policy.debugging == Debugging::allowed;
-    case Key::containers:
-    case Key::vm:
-    case Key::auto_commit: return false;
-    case Key::backend: return "auto";
-    case Key::workspace:
-    case Key::base_image: return "";
-    case Key::landlock: return need_word(Mechanism::landlock);
-    case Key::proc: return need_word(Mechanism::proc);
-    case Key::limits: return need_word(Mechanism::limits);
-    default: return {};
-  }
+  const auto field = std::ranges::find(policy_fields(), key, &PolicyField::key);
+  if (field != policy_fields().end()) return field->get(Policy{});
+  if (is_list(key)) return {};
+  const std::string_view initial = info(key).initial;
+  if (info(key).type == KeyType::boolean) return initial == "true";
+  return std::string(initial);
 }
 
 bool is_wider(Key key, const Scalar& asked, const Scalar& limit) {

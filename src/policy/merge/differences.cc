@@ -26,30 +26,20 @@ bool covers_all(Key key, const std::vector<Item>& covers_of, const std::vector<I
   });
 }
 
-struct Change {
-  bool gives_more = false;
-  bool gives_less = false;
-};
-
-Direction direction_of(Change change) {
-  if (change.gives_more == change.gives_less) return Direction::other;
-  return change.gives_more ? Direction::wider : Direction::narrower;
+// Whether `now` gives something that `before` does not.
+bool gives_more(Key key, const Settings& before, const Settings& now) {
+  if (is_list(key)) return !covers_all(key, items_of(before, key), items_of(now, key));
+  const auto value_in = [&](const Settings& settings) {
+    const Setting* setting = find(settings, key);
+    return setting == nullptr ? built_in(key) : setting->value;
+  };
+  return is_wider(key, value_in(now), value_in(before));
 }
 
-Direction direction_of_lists(Key key, const Setting* before, const Setting* after) {
-  const std::vector<Item> none;
-  const std::vector<Item>& old_items = before == nullptr ? none : before->items;
-  const std::vector<Item>& new_items = after == nullptr ? none : after->items;
-  const bool gained = !covers_all(key, old_items, new_items);
-  const bool lost = !covers_all(key, new_items, old_items);
-  return direction_of(is_restricting(key) ? Change{lost, gained} : Change{gained, lost});
-}
-
-Direction direction_of_values(Key key, const Setting* before, const Setting* after) {
-  const Scalar initial = built_in(key);
-  const Scalar& old_value = before == nullptr ? initial : before->value;
-  const Scalar& new_value = after == nullptr ? initial : after->value;
-  return direction_of({is_wider(key, new_value, old_value), is_wider(key, old_value, new_value)});
+Direction direction_of(Key key, const Settings& before, const Settings& after) {
+  const bool more = gives_more(key, before, after);
+  if (more == gives_more(key, after, before)) return Direction::other;
+  return more != is_restricting(key) ? Direction::wider : Direction::narrower;
 }
 
 bool same(const Setting* before, const Setting* after) {
@@ -72,9 +62,7 @@ std::vector<Difference> differences(const Settings& before, const Settings& afte
     result.push_back({.key = key,
                       .before = old_setting == nullptr ? "" : value_text(key, *old_setting),
                       .after = new_setting == nullptr ? "" : value_text(key, *new_setting),
-                      .direction = is_list(key)
-                                       ? direction_of_lists(key, old_setting, new_setting)
-                                       : direction_of_values(key, old_setting, new_setting)});
+                      .direction = direction_of(key, before, after)});
   }
   return result;
 }

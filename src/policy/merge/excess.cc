@@ -1,15 +1,15 @@
 #include "policy/merge/excess.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
 #include "base/path.h"
-#include "base/redact.h"
+#include "base/text.h"
 #include "policy/destinations/forbidden_addresses.h"
 #include "policy/destinations/port_rule.h"
 #include "policy/merge/compare.h"
+#include "policy/merge/policy_fields.h"
 
 namespace coop::policy {
 
@@ -17,25 +17,19 @@ namespace {
 
 using Keys = std::vector<Key>;
 
-// Refusals are printed and logged: remove the values of variables that hold secrets.
-Item without_secret(Key key, Item item) {
-  if (key == Key::env_set && names_a_secret(item.text)) item.value = "…";
-  return item;
-}
-
-std::string item_text(Key key, const Item& item) {
-  std::string text = value_text(key, Setting{.items = {without_secret(key, item)}});
-  // Of a list of one, only the one.
-  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
+// Refusals are printed and logged.
+std::string printed_item(Key key, const Item& item) {
+  const std::string text =
+      item_text(key, without_secrets(key, Setting{.items = {item}}).items.front());
+  return key == Key::env_set ? "{ " + text + " }" : text;
 }
 
 // A refusal shows a shortened list; a file may have many refusals.
 std::string list_text(Key key, const Setting* setting) {
   constexpr std::size_t kMost = 4;
   if (setting == nullptr) return value_text(key, Setting{});
-  Setting shown;
-  for (const Item& item : setting->items)
-    if (shown.items.size() < kMost) shown.items.push_back(without_secret(key, item));
+  Setting shown{.items = setting->items};
+  if (shown.items.size() > kMost) shown.items.resize(kMost);
   // Values set by other layers are private: show the names only.
   if (key == Key::env_set)
     for (Item& item : shown.items) item.value = "…";
@@ -108,16 +102,21 @@ class Comparison {
             origin_of(key)};
   }
 
+  static Obstacle item_of_other(Key key, const Item& item) {
+    return {std::string(info(key).name) + " = " + printed_item(key, item), item.origin};
+  }
+
   void add(Key key, std::optional<std::size_t> item, const Setting& asked, Obstacle obstacle) {
     const bool whole = !item.has_value();
     found_.push_back(
-        {item, Refusal{.why = against_ == Against::ceiling ? Refusal::Why::beyond_organisation
-                                                           : Refusal::Why::not_approved,
-                       .key = key,
-                       .asked = whole ? value_text(key, asked) : item_text(key, asked.items[*item]),
-                       .limit = std::move(obstacle.text),
-                       .origin = whole ? asked.origin : asked.items[*item].origin,
-                       .limit_origin = std::move(obstacle.origin)}});
+        {item,
+         Refusal{.why = against_ == Against::ceiling ? Refusal::Why::beyond_organisation
+                                                     : Refusal::Why::not_approved,
+                 .key = key,
+                 .asked = whole ? value_text(key, asked) : printed_item(key, asked.items[*item]),
+                 .limit = std::move(obstacle.text),
+                 .origin = whole ? asked.origin : asked.items[*item].origin,
+                 .limit_origin = std::move(obstacle.origin)}});
   }
 
   void check_scalar(Key key, const Setting& setting) {
@@ -141,8 +140,7 @@ class Comparison {
   // A ceiling on paths or hosts would be useless if a mode could open all of them.
   std::optional<Obstacle> implied_obstacle(Key key, const Scalar& asked) const {
     if (key == Key::view && has(Key::readable_paths) && is_wider(key, asked, "minimal") &&
-        std::ranges::find(items_of(limit_, Key::readable_paths), "/", &Item::path) ==
-            items_of(limit_, Key::readable_paths).end())
+        !contains(items_of(limit_, Key::readable_paths), "/", &Item::path))
       return list_of_other(Key::readable_paths);
     if (key == Key::network && has(Key::network_allow) && is_wider(key, asked, "allowlist"))
       return list_of_other(Key::network_allow);
@@ -178,12 +176,8 @@ class Comparison {
   // A ceiling that names hosts, or allows none, also bounds ports that bypass it: the host's own
   // services, and ports published beyond this machine.
   std::optional<Obstacle> port_obstacle(Key key, const Item& item) const {
-    if (key == Key::network_publish) {
-      const Result<PublishedPort> port = parse_published(item.text);
-      if (port && is_loopback(*port)) return std::nullopt;
-    } else if (key != Key::network_host_ports) {
-      return std::nullopt;
-    }
+    if (key != Key::network_publish && key != Key::network_host_ports) return std::nullopt;
+    if (item.published && is_loopback(*item.published)) return std::nullopt;
     if (has(Key::network_allow)) return list_of_other(Key::network_allow);
     const Setting* mode = find(limit_, Key::network);
     if (mode == nullptr || is_wider(Key::network, mode->value, "allowlist")) return std::nullopt;
@@ -207,7 +201,7 @@ class Comparison {
       return minded ? std::optional(list_of(Key::env_set)) : std::nullopt;
     }
     if (same->value == item.value) return std::nullopt;
-    return Obstacle{item_text(Key::env_set, *same), same->origin};
+    return Obstacle{printed_item(Key::env_set, *same), same->origin};
   }
 
   // `key` is network_allow or network_udp.
@@ -215,9 +209,7 @@ class Comparison {
     if (against_ == Against::ceiling)
       for (const Item& denied : items_of(limit_, Key::network_deny))
         if (host_covers(denied, item, Portless::every))
-          return Obstacle{std::string(info(Key::network_deny).name) + " = " +
-                              item_text(Key::network_deny, denied),
-                          denied.origin};
+          return item_of_other(Key::network_deny, denied);
     const Setting* setting = find(limit_, Key::network);
     const bool listed = has(Key::network_allow) || has(key);
     if (against_ == Against::ceiling && setting == nullptr && !listed) return std::nullopt;
@@ -292,9 +284,7 @@ class Comparison {
     }
     for (const Key list : opposed_to(key))
       for (const Item& rule : items_of(limit_, list))
-        if (opposes(list, rule, best, key, item))
-          return Obstacle{std::string(info(list).name) + " = " + item_text(list, rule),
-                          rule.origin};
+        if (opposes(list, rule, best, key, item)) return item_of_other(list, rule);
     return std::nullopt;
   }
 
@@ -323,8 +313,7 @@ class Comparison {
       if (place == "/") break;
     }
     return std::ranges::any_of(own_finals_, [&](const auto& final) {
-      return std::ranges::find(opposed, final.first) != opposed.end() &&
-             path_covers(*final.second, rule);
+      return contains(opposed, final.first) && path_covers(*final.second, rule);
     });
   }
 
@@ -346,9 +335,7 @@ std::vector<Refusal> refusals(const Settings& limit, const Settings& asked, Agai
 }  // namespace
 
 PathRank rank_of(Key key, const Item& item) {
-  constexpr std::array kOrder{Key::readable_paths, Key::writable_paths, Key::overlay_paths,
-                              Key::hidden_paths, Key::protected_paths};
-  const auto order = std::ranges::find(kOrder, key) - kOrder.begin();
+  const auto order = std::ranges::find(kPathLists, key, &PathList::key) - kPathLists.begin();
   return {depth_of(item.path), item.origin.scope, static_cast<int>(order)};
 }
 

@@ -1,10 +1,11 @@
 #include "policy/merge/merge.h"
 
 #include <algorithm>
-#include <set>
+#include <ranges>
 #include <tuple>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "policy/merge/compare.h"
 #include "policy/merge/excess.h"
 #include "report/words/words.h"
@@ -15,18 +16,11 @@ namespace {
 
 // Removes refused items from `settings`. A list that was written empty stays.
 void remove(Settings& settings, const std::vector<Excess>& excess) {
-  std::map<Key, std::set<std::size_t>> dropped;
-  for (const Excess& one : excess) {
-    if (one.item) dropped[one.refusal.key].insert(*one.item);
-    else settings.erase(one.refusal.key);
-  }
-  for (const auto& [key, indexes] : dropped) {
-    std::vector<Item>& items = settings.at(key).items;
-    std::vector<Item> kept;
-    for (std::size_t index = 0; index < items.size(); ++index)
-      if (!indexes.contains(index)) kept.push_back(std::move(items[index]));
-    items = std::move(kept);
-    if (items.empty()) settings.erase(key);
+  // From the last to the first: an index counts what was before it.
+  for (const auto& [index, refusal] : excess | std::views::reverse) {
+    std::vector<Item>& items = settings.at(refusal.key).items;
+    if (index) items.erase(items.begin() + static_cast<std::ptrdiff_t>(*index));
+    if (items.empty()) settings.erase(refusal.key);
   }
 }
 
@@ -151,8 +145,8 @@ Effective merge(std::span<const Layer> layers, Approval project) {
   std::ranges::stable_sort(ordered, {}, [](const Layer* layer) { return layer->scope; });
 
   Effective effective = merge_all(ordered, project, ProjectFile::read);
-  const bool unapproved = project == Approval::none &&
-                          std::ranges::find(layers, Scope::project, &Layer::scope) != layers.end();
+  const bool unapproved =
+      project == Approval::none && contains(layers, Scope::project, &Layer::scope);
   if (!unapproved) return effective;
   // A setting of the project's file may become new through a later layer: with "full" before it, a
   // list of hosts grants nothing; if coop.toml then says "allowlist", it would. So compare the

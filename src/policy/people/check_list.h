@@ -21,21 +21,14 @@ struct Section {
 std::vector<Section> sandbox_sections(const Config& config);
 // The non-empty ones of users and cron jobs.
 std::vector<Section> override_sections(const Config& config);
+std::vector<Section> all_sections(const Config& config);
 
-// The word or text of a key; empty when it is not set.
-std::string_view word_of(const Settings& settings, Key key);
-// The section's own, or that of [sandbox].
+// The word of a key: the section's own, or that of [sandbox].
 std::string_view effective_word(const Config& config, const Section& section, Key key);
 
 bool enabled_for(const Config& config, const Section& section);
 bool enabled_anywhere(const Config& config);
 
-// Whether the section uses coop's own sandbox (backend "kernel").
-bool uses_kernel(const Config& config, const Section& section);
-
-// A finding at the place of `origin`.
-Finding finding_at(Severity severity, std::string_view check, const Origin& origin,
-                   std::string message, std::string fix = {});
 // Where the file enables the sandbox; only the file name if it does not.
 Origin origin_of_mode(const Config& config);
 
@@ -47,8 +40,5 @@ void check_network(const Config& config, const CheckFacts& facts, Findings& find
 void check_paths(const Config& config, const CheckFacts& facts, Findings& findings);
 void check_overrides(const Config& config, Findings& findings);
 void check_owners(const Config& config, Findings& findings);
-
-// The program a backend needs; empty for those that need none.
-std::string_view program_of(std::string_view backend);
 
 }  // namespace coop::policy

@@ -1,9 +1,9 @@
 // Checks what the configuration requires of this machine: a kernel feature, a program, an image.
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "policy/people/check_list.h"
 #include "policy/quoted.h"
 
@@ -29,6 +29,12 @@ const Backend* find_backend(std::string_view name) {
   return found == kBackends.end() ? nullptr : &*found;
 }
 
+// The program a backend needs; empty for those that need none.
+std::string_view program_of(std::string_view backend) {
+  const Backend* found = find_backend(backend);
+  return found == nullptr ? std::string_view() : found->program;
+}
+
 Feature feature_of(const HostFacts& host, const char* name) {
   const auto found = host.namespaces.find(name);
   return found == host.namespaces.end() ? Feature{.reason = "not tried"} : found->second;
@@ -50,16 +56,23 @@ Feature obstacle(const HostFacts& host) {
   return {.reason = "see `coop status`"};
 }
 
-bool kernel_is_used(const Config& config) {
+// Whether a section whose sandbox is enabled is like that.
+bool any_enabled(const Config& config, const auto& wanted) {
   return std::ranges::any_of(sandbox_sections(config), [&](const Section& section) {
-    return sandbox_enabled(config, section.agent) && uses_kernel(config, section);
+    return sandbox_enabled(config, section.agent) && wanted(section);
+  });
+}
+
+bool kernel_is_used(const Config& config) {
+  return any_enabled(config, [&](const Section& section) {
+    const std::string_view backend = effective_word(config, section, Key::backend);
+    return backend.empty() || backend == "auto" || backend == "kernel";
   });
 }
 
 bool is_required(const Config& config, Key mechanism) {
-  return std::ranges::any_of(sandbox_sections(config), [&](const Section& section) {
-    return sandbox_enabled(config, section.agent) &&
-           effective_word(config, section, mechanism) == "required";
+  return any_enabled(config, [&](const Section& section) {
+    return effective_word(config, section, mechanism) == "required";
   });
 }
 
@@ -87,17 +100,11 @@ std::vector<Weakness> weaknesses(const HostFacts& host) {
 
 }  // namespace
 
-std::string_view program_of(std::string_view backend) {
-  const Backend* found = find_backend(backend);
-  return found == nullptr ? std::string_view() : found->program;
-}
-
 std::vector<std::string> programs_to_check(const Config& config) {
   std::vector<std::string> programs;
   for (const Section& section : sandbox_sections(config)) {
     const std::string program(program_of(word_of(*section.settings, Key::backend)));
-    if (!program.empty() && std::ranges::find(programs, program) == programs.end())
-      programs.push_back(program);
+    if (!program.empty() && !contains(programs, program)) programs.push_back(program);
   }
   return programs;
 }
@@ -107,32 +114,31 @@ void check_available(const Config& config, const CheckFacts& facts, Findings& fi
   const Origin origin = origin_of_mode(config);
   if (!facts.can_sandbox) {
     const Feature why = obstacle(facts.host);
-    findings.push_back(finding_at(
-        Severity::error, "sandbox_available", origin,
-        "the sandbox is enabled and cannot run on this machine: " + printable(why.reason),
-        printable(why.fix)));
+    add_finding(findings, Severity::error, "sandbox_available", origin,
+                "the sandbox is enabled and cannot run on this machine: " + printable(why.reason),
+                printable(why.fix));
     return;
   }
   const std::vector<Weakness> weak = weaknesses(facts.host);
   for (const Weakness& weakness : weak) {
     const bool required = is_required(config, weakness.key);
-    findings.push_back(finding_at(required ? Severity::error : Severity::warning,
-                                  "sandbox_available", origin,
-                                  "the sandbox runs " + weakness.text +
-                                      (required ? ", which the configuration requires" : ""),
-                                  weakness.fix));
+    add_finding(findings, required ? Severity::error : Severity::warning, "sandbox_available",
+                origin,
+                "the sandbox runs " + weakness.text +
+                    (required ? ", which the configuration requires" : ""),
+                weakness.fix);
   }
   if (weak.empty())
-    findings.push_back(finding_at(Severity::info, "sandbox_available", origin,
-                                  "the sandbox runs here: " + printable(facts.isolation)));
+    add_finding(findings, Severity::info, "sandbox_available", origin,
+                "the sandbox runs here: " + printable(facts.isolation));
 }
 
 void check_user_namespaces(const Config& config, const CheckFacts& facts, Findings& findings) {
   const Feature feature = feature_of(facts.host, "user");
   if (feature.available || !kernel_is_used(config)) return;
-  findings.push_back(finding_at(Severity::error, "sandbox_user_namespaces", origin_of_mode(config),
-                                "the sandbox needs user namespaces: " + printable(feature.reason),
-                                printable(feature.fix)));
+  add_finding(findings, Severity::error, "sandbox_user_namespaces", origin_of_mode(config),
+              "the sandbox needs user namespaces: " + printable(feature.reason),
+              printable(feature.fix));
 }
 
 void check_backend(const Config& config, const CheckFacts& facts, Findings& findings) {
@@ -140,33 +146,31 @@ void check_backend(const Config& config, const CheckFacts& facts, Findings& find
     const std::string_view backend = word_of(*section.settings, Key::backend);
     const std::string program(program_of(backend));
     if (program.empty() || !enabled_for(config, section)) continue;
-    if (std::ranges::find(facts.programs, program) != facts.programs.end()) continue;
-    findings.push_back(finding_at(Severity::error, "sandbox_backend",
-                                  section.settings->at(Key::backend).origin,
-                                  section.whose + ": backend " + quoted(backend) +
-                                      " needs the program " + program + ", which is not installed",
-                                  "install " + program + ", or set backend = \"auto\""));
+    if (contains(facts.programs, program)) continue;
+    add_finding(findings, Severity::error, "sandbox_backend",
+                section.settings->at(Key::backend).origin,
+                section.whose + ": backend " + quoted(backend) + " needs the program " + program +
+                    ", which is not installed",
+                "install " + program + ", or set backend = \"auto\"");
   }
 }
 
 void check_image(const Config& config, const CheckFacts& facts, Findings& findings) {
-  std::vector<Section> sections = sandbox_sections(config);
-  std::ranges::move(override_sections(config), std::back_inserter(sections));
-  for (const Section& section : sections) {
+  for (const Section& section : all_sections(config)) {
     const std::string_view image = word_of(*section.settings, Key::base_image);
     if (image.empty() || !enabled_for(config, section)) continue;
     const Origin& origin = section.settings->at(Key::base_image).origin;
     const Backend* backend = find_backend(effective_word(config, section, Key::backend));
     if (backend == nullptr || !backend->image)
-      findings.push_back(finding_at(Severity::info, "sandbox_image", origin,
-                                    section.whose + ": image " + quoted(image) +
-                                        " is not used: the sandbox shows this machine's programs",
-                                    "for an image, set backend = \"docker\" or \"podman\""));
-    else if (std::ranges::find(facts.images, image) == facts.images.end())
-      findings.push_back(finding_at(Severity::warning, "sandbox_image", origin,
-                                    section.whose + ": image " + quoted(image) +
-                                        " is not here: it will be pulled on first use",
-                                    "pull it before, so that the first command need not wait"));
+      add_finding(findings, Severity::info, "sandbox_image", origin,
+                  section.whose + ": image " + quoted(image) +
+                      " is not used: the sandbox shows this machine's programs",
+                  "for an image, set backend = \"docker\" or \"podman\"");
+    else if (!contains(facts.images, image))
+      add_finding(findings, Severity::warning, "sandbox_image", origin,
+                  section.whose + ": image " + quoted(image) +
+                      " is not here: it will be pulled on first use",
+                  "pull it before, so that the first command need not wait");
   }
 }
 

@@ -18,7 +18,7 @@ std::string names_of(const Config& config, const std::vector<const User*>& users
   std::string text;
   for (std::size_t i = 0; i < std::min(users.size(), kMostNamed); ++i)
     text += (text.empty() ? "" : ", ") + quoted(users[i]->name) + " (" +
-            place_of(config.file, Position{users[i]->at.line, 0}) + ")";
+            line_of(config.file, users[i]->at) + ")";
   if (users.size() > kMostNamed)
     text += " and " + std::to_string(users.size() - kMostNamed) + " more";
   return text;
@@ -27,19 +27,19 @@ std::string names_of(const Config& config, const std::vector<const User*>& users
 void check_without_owner(const Config& config, Findings& findings) {
   const Principal terminal = principal_of_sender(config, "terminal:default", Conversation::direct);
   if (terminal.user == nullptr) {
-    findings.push_back(finding_at(
-        Severity::warning, "sandbox_no_owner", origin_of_mode(config),
+    add_finding(
+        findings, Severity::warning, "sandbox_no_owner", origin_of_mode(config),
         "no user has trust \"owner\": terminal:default, which matches no user, is the owner, and "
         "all others are sandboxed",
-        "add a user with trust = \"owner\" and match = [\"terminal:default\"]"));
+        "add a user with trust = \"owner\" and match = [\"terminal:default\"]");
     return;
   }
-  findings.push_back(finding_at(
-      Severity::warning, "sandbox_no_owner", origin_of(config, *terminal.user),
-      "no user has trust \"owner\", and terminal:default is " + quoted(terminal.user->name) +
-          " with trust \"" + std::string(to_text(terminal.user->trust)) +
-          "\": the person at the terminal is sandboxed too",
-      "give " + quoted(terminal.user->name) + " trust = \"owner\", or remove the match"));
+  add_finding(findings, Severity::warning, "sandbox_no_owner", origin_of(config, *terminal.user),
+              "no user has trust \"owner\", and terminal:default is " +
+                  quoted(terminal.user->name) + " with trust \"" +
+                  std::string(to_text(terminal.user->trust)) +
+                  "\": the person at the terminal is sandboxed too",
+              "give " + quoted(terminal.user->name) + " trust = \"owner\", or remove the match");
 }
 
 }  // namespace
@@ -50,11 +50,11 @@ void check_owners(const Config& config, Findings& findings) {
     if (user.trust == TrustLevel::owner) owners.push_back(&user);
   if (owners.empty() && enabled_anywhere(config)) check_without_owner(config, findings);
   if (owners.size() > 1)
-    findings.push_back(finding_at(
-        Severity::warning, "sandbox_multiple_owners", origin_of(config, *owners[1]),
-        std::to_string(owners.size()) +
-            " users are owners, and none of them is sandboxed: " + names_of(config, owners),
-        "keep one owner, and give the others trust = \"full\""));
+    add_finding(findings, Severity::warning, "sandbox_multiple_owners",
+                origin_of(config, *owners[1]),
+                std::to_string(owners.size()) +
+                    " users are owners, and none of them is sandboxed: " + names_of(config, owners),
+                "keep one owner, and give the others trust = \"full\"");
 }
 
 }  // namespace coop::policy

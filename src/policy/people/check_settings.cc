@@ -1,11 +1,10 @@
 // Checks of settings against each other and against the files of this machine.
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <optional>
 #include <set>
 
 #include "policy/builtin.h"
+#include "policy/merge/compare.h"
 #include "policy/merge/merge.h"
 #include "policy/people/check_list.h"
 #include "policy/quoted.h"
@@ -14,9 +13,6 @@
 namespace coop::policy {
 
 namespace {
-
-constexpr std::array kPathKeys{Key::writable_paths, Key::readable_paths, Key::hidden_paths,
-                               Key::overlay_paths, Key::protected_paths};
 
 // Whether a list has an item that satisfies `wanted`, for this section: in itself, in [sandbox],
 // or, for an override, in an agent's.
@@ -32,31 +28,32 @@ bool any_item(const Config& config, const Section& section, Key key, Wanted want
 void check_host_network(const Config& config, const Section& section, Findings& findings) {
   const auto granted = [](const Item& item) { return item.text == "host_network"; };
   if (any_item(config, section, Key::unsafe_grants, granted)) return;
-  findings.push_back(
-      finding_at(Severity::error, "sandbox_network", section.settings->at(Key::network).origin,
-                 section.whose + ": network \"host\" shares every service of this machine, and is "
-                                 "not confirmed",
-                 "use network = \"full\", or add unsafe = [\"host_network\"] to [sandbox]"));
+  add_finding(findings, Severity::error, "sandbox_network",
+              section.settings->at(Key::network).origin,
+              section.whose +
+                  ": network \"host\" shares every service of this machine, and is "
+                  "not confirmed",
+              "use network = \"full\", or add unsafe = [\"host_network\"] to [sandbox]");
 }
 
 void check_allow_list(const Config& config, const Section& section, Findings& findings) {
   const auto any = [](const Item&) { return true; };
   if (any_item(config, section, Key::network_allow, any)) return;
   if (any_item(config, section, Key::network_udp, any)) return;
-  findings.push_back(
-      finding_at(Severity::warning, "sandbox_network", section.settings->at(Key::network).origin,
-                 section.whose + ": network \"allowlist\" with nothing allowed denies everything",
-                 "list the hosts that may be reached, or say network = \"none\""));
+  add_finding(findings, Severity::warning, "sandbox_network",
+              section.settings->at(Key::network).origin,
+              section.whose + ": network \"allowlist\" with nothing allowed denies everything",
+              "list the hosts that may be reached, or say network = \"none\"");
 }
 
 // With an open network, names cannot be denied.
 void check_open_network(const Section& section, Findings& findings) {
   for (const Item& item : items_of(*section.settings, Key::network_deny))
     if (item.destination && item.destination->kind != Destination::Kind::network)
-      findings.push_back(finding_at(Severity::error, "sandbox_network", item.origin,
-                                    section.whose + ": " + quoted(item.text) +
-                                        " is a name, and an open network cannot keep a name out",
-                                    "deny its addresses, or say network = \"allowlist\""));
+      add_finding(findings, Severity::error, "sandbox_network", item.origin,
+                  section.whose + ": " + quoted(item.text) +
+                      " is a name, and an open network cannot keep a name out",
+                  "deny its addresses, or say network = \"allowlist\"");
 }
 
 // A socket is checked where it is listed; the grant may be in [sandbox] too.
@@ -65,11 +62,10 @@ void check_control_sockets(const Config& config, const Section& section, Finding
   if (any_item(config, section, Key::unsafe_grants, granted)) return;
   for (const Item& item : items_of(*section.settings, Key::sockets))
     if (const std::optional<std::string> reason = control_socket_reason(item.path))
-      findings.push_back(
-          finding_at(Severity::error, "sandbox_paths", item.origin,
-                     section.whose + ": the socket " + quoted(item.path) +
-                         " controls this machine (" + *reason + "), and is not confirmed",
-                     "remove it, or add unsafe = [\"control_sockets\"] to [sandbox]"));
+      add_finding(findings, Severity::error, "sandbox_paths", item.origin,
+                  section.whose + ": the socket " + quoted(item.path) + " controls this machine (" +
+                      *reason + "), and is not confirmed",
+                  "remove it, or add unsafe = [\"control_sockets\"] to [sandbox]");
 }
 
 PathKind kind_of(const HostFacts& host, const Path& path) {
@@ -77,8 +73,20 @@ PathKind kind_of(const HostFacts& host, const Path& path) {
   return found == host.paths.end() ? PathKind::missing : found->second.target_kind;
 }
 
-bool is_checked(const Item& item) {
-  return !item.pattern && !item.path.empty() && item.if_missing != Missing::skip;
+struct ListedPath {
+  Key key;
+  const Item* item;
+};
+
+// The paths that must exist, in the order of the keys.
+std::vector<ListedPath> listed_paths(const Config& config) {
+  std::vector<ListedPath> listed;
+  for (const Section& section : sandbox_sections(config))
+    for (const auto& [key, setting] : *section.settings)
+      for (const Item& item : setting.items)
+        if (is_path_list(key) && !item.pattern && item.if_missing != Missing::skip)
+          listed.push_back({key, &item});
+  return listed;
 }
 
 struct Workspace {
@@ -109,26 +117,21 @@ std::vector<Workspace> workspaces(const Config& config) {
 std::vector<Path> paths_to_check(const Config& config) {
   std::set<Path> paths;
   for (Workspace& workspace : workspaces(config)) paths.insert(std::move(workspace.path));
-  for (const Section& section : sandbox_sections(config))
-    for (const Key key : kPathKeys)
-      for (const Item& item : items_of(*section.settings, key))
-        if (is_checked(item)) paths.insert(item.path);
+  for (const ListedPath& listed : listed_paths(config)) paths.insert(listed.item->path);
   return {paths.begin(), paths.end()};
 }
 
 void check_network(const Config& config, const CheckFacts& facts, Findings& findings) {
-  std::vector<Section> sections = sandbox_sections(config);
-  std::ranges::move(override_sections(config), std::back_inserter(sections));
-  for (const Section& section : sections) {
+  for (const Section& section : all_sections(config)) {
     const std::string_view network = word_of(*section.settings, Key::network);
     if (network == "host") check_host_network(config, section, findings);
     if (network == "allowlist") check_allow_list(config, section, findings);
     if (network == "full" || network == "veth") check_open_network(section, findings);
     if (network == "veth" && facts.host.uid != 0)
-      findings.push_back(finding_at(Severity::error, "sandbox_network",
-                                    section.settings->at(Key::network).origin,
-                                    section.whose + ": network \"veth\" needs root",
-                                    "use network = \"full\" or \"allowlist\", which do not"));
+      add_finding(findings, Severity::error, "sandbox_network",
+                  section.settings->at(Key::network).origin,
+                  section.whose + ": network \"veth\" needs root",
+                  "use network = \"full\" or \"allowlist\", which do not");
     check_control_sockets(config, section, findings);
   }
 }
@@ -137,30 +140,25 @@ void check_paths(const Config& config, const CheckFacts& facts, Findings& findin
   for (const Workspace& workspace : workspaces(config)) {
     const PathKind kind = kind_of(facts.host, workspace.path);
     if (kind == PathKind::directory) continue;
-    findings.push_back(
-        finding_at(Severity::error, "sandbox_paths", workspace.origin,
-                   workspace.whose + ": the workspace " + quoted(workspace.path) +
-                       (kind == PathKind::missing ? " does not exist" : " is not a directory"),
-                   "create the directory, or name one that is there"));
+    add_finding(findings, Severity::error, "sandbox_paths", workspace.origin,
+                workspace.whose + ": the workspace " + quoted(workspace.path) +
+                    (kind == PathKind::missing ? " does not exist" : " is not a directory"),
+                "create the directory, or name one that is there");
   }
-  for (const Section& section : sandbox_sections(config))
-    for (const Key key : kPathKeys)
-      for (const Item& item : items_of(*section.settings, key))
-        if (is_checked(item) && kind_of(facts.host, item.path) == PathKind::missing)
-          findings.push_back(
-              finding_at(Severity::warning, "sandbox_paths", item.origin,
-                         std::string(info(key).name) + ": " + quoted(item.path) + " does not exist",
-                         "correct the path, or end it with \"?\" if it may be missing"));
+  for (const auto& [key, item] : listed_paths(config))
+    if (kind_of(facts.host, item->path) == PathKind::missing)
+      add_finding(findings, Severity::warning, "sandbox_paths", item->origin,
+                  std::string(info(key).name) + ": " + quoted(item->path) + " does not exist",
+                  "correct the path, or end it with \"?\" if it may be missing");
 }
 
 void check_overrides(const Config& config, Findings& findings) {
   for (const Section& section : override_sections(config))
     for (const Refusal& wider : widenings(config.sandbox, *section.settings))
-      findings.push_back(finding_at(Severity::info, "sandbox_overrides", wider.origin,
-                                    section.whose + " has " + std::string(info(wider.key).name) +
-                                        " = " + wider.asked + ", which is wider than " +
-                                        wider.limit + " (" + report::in_words(wider.limit_origin) +
-                                        ")"));
+      add_finding(findings, Severity::info, "sandbox_overrides", wider.origin,
+                  section.whose + " has " + std::string(info(wider.key).name) + " = " +
+                      wider.asked + ", which is wider than " + wider.limit + " (" +
+                      report::in_words(wider.limit_origin) + ")");
 }
 
 }  // namespace coop::policy

@@ -15,11 +15,6 @@ constexpr std::array<std::string_view, 5> kTopLevelKeys{"agent", "agents", "sand
                                                         "cron"};
 constexpr std::array<std::string_view, 4> kAgentKeys{"id", "name", "workspace", "sandbox"};
 
-const std::string* text_of(const Settings& settings, Key key) {
-  const auto found = settings.find(key);
-  return found == settings.end() ? nullptr : std::get_if<std::string>(&found->second.value);
-}
-
 Path read_workspace(const Table& table, ConfigReader& reader) {
   const Entry* entry = find(table, "workspace");
   if (entry == nullptr) return {};
@@ -27,7 +22,7 @@ Path read_workspace(const Table& table, ConfigReader& reader) {
   if (text == nullptr || text->empty()) {
     reader.error("agent", entry->value.at,
                  "the workspace of an agent must be a path, not " +
-                     (text == nullptr ? std::string(type_name(entry->value)) : "\"\""),
+                     (text == nullptr ? type_name(entry->value) : "\"\""),
                  "workspace = \"~/agents/main\"");
     return {};
   }
@@ -60,16 +55,12 @@ Agent read_agent(const Node& entry, Id id, ConfigReader& reader) {
 
 // An agent without its own workspace uses that of its sandbox table, or of [sandbox].
 void inherit_workspace(Config& config) {
-  const std::string* common = text_of(config.sandbox, Key::workspace);
   for (Agent& agent : config.agents) {
     if (!agent.workspace.empty()) continue;
-    const std::string* own = text_of(agent.sandbox, Key::workspace);
-    if (own != nullptr) agent.workspace = *own;
-    else if (common != nullptr) agent.workspace = *common;
+    const std::string_view own = word_of(agent.sandbox, Key::workspace);
+    agent.workspace = own.empty() ? word_of(config.sandbox, Key::workspace) : own;
   }
 }
-
-}  // namespace
 
 std::vector<Agent> read_agents(const Table& document, ConfigReader& reader) {
   std::vector<Agent> agents;
@@ -79,7 +70,7 @@ std::vector<Agent> read_agents(const Table& document, ConfigReader& reader) {
       agents.push_back(read_agent(only->value, Id::optional, reader));
     else
       reader.error(
-          "agent", only->at, "agent must be a table, not " + std::string(type_name(only->value)),
+          "agent", only->at, "agent must be a table, not " + type_name(only->value),
           only->value.list() == nullptr ? "write [agent]" : "write [[agents]] for several");
   }
   for (const Node* entry : reader.tables(document, "agents", "agent"))
@@ -88,6 +79,8 @@ std::vector<Agent> read_agents(const Table& document, ConfigReader& reader) {
     if (!agent.id.empty()) seen.add(reader, "duplicate_agent", "agent", agent.id, agent.at);
   return agents;
 }
+
+}  // namespace
 
 Config read_config(std::string_view text, const std::string& file, const Surroundings& surroundings,
                    Findings& findings) {
@@ -108,9 +101,8 @@ Config read_config(std::string_view text, const std::string& file, const Surroun
 }
 
 bool sandbox_enabled(const Config& config, const Agent* agent) {
-  const std::string* own = agent == nullptr ? nullptr : text_of(agent->sandbox, Key::mode);
-  const std::string* mode = own != nullptr ? own : text_of(config.sandbox, Key::mode);
-  return mode != nullptr && *mode == "enabled";
+  const std::string_view own = agent == nullptr ? "" : word_of(agent->sandbox, Key::mode);
+  return (own.empty() ? word_of(config.sandbox, Key::mode) : own) == "enabled";
 }
 
 void add_gateway_defaults(Effective& effective) {

@@ -1,41 +1,44 @@
 #include "policy/people/config_checks.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "policy/people/check_list.h"
 #include "policy/quoted.h"
 
 namespace coop::policy {
 
-std::vector<std::string_view> check_names() {
-  return {"sandbox_available",
-          "sandbox_backend",
-          "sandbox_image",
-          "sandbox_network",
-          "sandbox_memory",
-          "sandbox_pids",
-          "sandbox_cpus",
-          "sandbox_limits",
-          "sandbox_environment",
-          "sandbox_settings",
-          "sandbox_paths",
-          "sandbox_overrides",
-          "sandbox_multiple_owners",
-          "sandbox_no_owner",
-          "sandbox_user_namespaces",
-          "unknown_key",
-          "syntax",
-          "agent",
-          "user",
-          "trust",
-          "match",
-          "overlapping_match",
-          "duplicate_user",
-          "duplicate_cron",
-          "duplicate_agent",
-          "cron",
-          "cron_expression",
-          "project_policy"};
+std::span<const std::string_view> check_names() {
+  static constexpr std::array<std::string_view, 28> kNames{"sandbox_available",
+                                                           "sandbox_backend",
+                                                           "sandbox_image",
+                                                           "sandbox_network",
+                                                           "sandbox_memory",
+                                                           "sandbox_pids",
+                                                           "sandbox_cpus",
+                                                           "sandbox_limits",
+                                                           "sandbox_environment",
+                                                           "sandbox_settings",
+                                                           "sandbox_paths",
+                                                           "sandbox_overrides",
+                                                           "sandbox_multiple_owners",
+                                                           "sandbox_no_owner",
+                                                           "sandbox_user_namespaces",
+                                                           "unknown_key",
+                                                           "syntax",
+                                                           "agent",
+                                                           "user",
+                                                           "trust",
+                                                           "match",
+                                                           "overlapping_match",
+                                                           "duplicate_user",
+                                                           "duplicate_cron",
+                                                           "duplicate_agent",
+                                                           "cron",
+                                                           "cron_expression",
+                                                           "project_policy"};
+  return kNames;
 }
 
 Findings check_config(const Config& config, const CheckFacts& facts) {
@@ -75,11 +78,10 @@ std::vector<Section> override_sections(const Config& config) {
   return sections;
 }
 
-std::string_view word_of(const Settings& settings, Key key) {
-  const auto found = settings.find(key);
-  if (found == settings.end()) return {};
-  const std::string* word = std::get_if<std::string>(&found->second.value);
-  return word == nullptr ? std::string_view() : std::string_view(*word);
+std::vector<Section> all_sections(const Config& config) {
+  std::vector<Section> sections = sandbox_sections(config);
+  std::ranges::move(override_sections(config), std::back_inserter(sections));
+  return sections;
 }
 
 std::string_view effective_word(const Config& config, const Section& section, Key key) {
@@ -96,21 +98,6 @@ bool enabled_anywhere(const Config& config) {
 bool enabled_for(const Config& config, const Section& section) {
   return section.agent == nullptr ? enabled_anywhere(config)
                                   : sandbox_enabled(config, section.agent);
-}
-
-bool uses_kernel(const Config& config, const Section& section) {
-  const std::string_view backend = effective_word(config, section, Key::backend);
-  return backend.empty() || backend == "auto" || backend == "kernel";
-}
-
-Finding finding_at(Severity severity, std::string_view check, const Origin& origin,
-                   std::string message, std::string fix) {
-  return {.severity = severity,
-          .check = std::string(check),
-          .file = origin.file,
-          .at = origin.at,
-          .message = std::move(message),
-          .fix = std::move(fix)};
 }
 
 Origin origin_of_mode(const Config& config) {

@@ -1,6 +1,7 @@
 // Every check of `coop config check`, by name.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "coop/host_facts.h"
@@ -22,7 +23,7 @@ std::vector<Path> paths_to_check(const Config& config);
 std::vector<std::string> programs_to_check(const Config& config);
 
 // The names of all checks, in the order `--json` lists them.
-std::vector<std::string_view> check_names();
+std::span<const std::string_view> check_names();
 
 // Findings about the configuration as a whole, in addition to those of reading it.
 Findings check_config(const Config& config, const CheckFacts& facts);

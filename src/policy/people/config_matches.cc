@@ -36,13 +36,8 @@ bool has_stray_star(std::string_view match) {
 // Whether `written` is acceptable: a whole channel cannot be the owner, since any sender could then
 // run anything outside the sandbox. The terminal is an exception: its sender is at the machine.
 bool check_match(const Node& written, const User& user, ConfigReader& reader) {
-  const std::string* text = written.text();
-  if (text == nullptr) {
-    reader.error("match", written.at,
-                 "a match must be a string, not " + std::string(type_name(written)),
-                 std::string(kForm));
-    return false;
-  }
+  const std::string* text = reader.string(written, "match", "a match", kForm);
+  if (text == nullptr) return false;
   if (const std::string_view mistake = mistake_in(*text); !mistake.empty()) {
     reader.error("match", written.at, "match " + quoted(*text) + " " + std::string(mistake),
                  std::string(kForm));
@@ -77,7 +72,7 @@ std::vector<WrittenMatch> read_matches(const Table& entry, std::size_t index, co
   const List* list = written->value.list();
   if (list == nullptr) {
     reader.error("match", written->value.at,
-                 "match must be a list, not " + std::string(type_name(written->value)),
+                 "match must be a list, not " + type_name(written->value),
                  "match = [" + std::string(R"("terminal:default")") + "]");
     return matches;
   }

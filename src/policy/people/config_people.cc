@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "policy/people/config_reader.h"
 #include "policy/people/cron_expression.h"
 #include "policy/quoted.h"
@@ -13,8 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kUserKeys{"name", "trust", "match", "sandbox"};
 constexpr std::array<std::string_view, 6> kCronKeys{"name",    "cron",    "user",
                                                     "message", "command", "sandbox"};
-constexpr std::array<std::string_view, 5> kTrustWords{"owner", "full", "inner", "familiar",
-                                                      "public"};
 constexpr std::string_view kTrustHelp = R"(one of "owner", "full", "inner", "familiar", "public")";
 
 // A level that cannot be read is the least trusted one.
@@ -25,19 +24,12 @@ TrustLevel read_trust(const Node& entry, const std::string& name, ConfigReader& 
                  "add trust = …: " + std::string(kTrustHelp));
     return TrustLevel::public_;
   }
-  const std::string* word = written->value.text();
-  if (word == nullptr) {
-    reader.error("trust", written->value.at,
-                 "trust must be a string, not " + std::string(type_name(written->value)),
-                 std::string(kTrustHelp));
-    return TrustLevel::public_;
-  }
+  const std::string* word = reader.string(written->value, "trust", "trust", kTrustHelp);
+  if (word == nullptr) return TrustLevel::public_;
   if (const auto trust = parse_trust(*word)) return *trust;
-  std::string lower = word->substr(0, 20);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  reader.error("trust", written->value.at, quoted(*word) + " is not a trust level",
-               reader.suggestion(lower, kTrustWords, std::string(kTrustHelp)));
+  reader.error(
+      "trust", written->value.at, quoted(*word) + " is not a trust level",
+      reader.suggestion(lower(word->substr(0, 20)), trust_words(), std::string(kTrustHelp)));
   return TrustLevel::public_;
 }
 
@@ -45,16 +37,12 @@ TrustLevel read_trust(const Node& entry, const std::string& name, ConfigReader& 
 std::string read_task(const Table& table, std::string_view key, ConfigReader& reader) {
   const Entry* entry = find(table, key);
   if (entry == nullptr) return {};
-  const std::string* text = entry->value.text();
-  if (text == nullptr)
-    reader.error("cron", entry->value.at,
-                 std::string(key) + " of a cron job must be a string, not " +
-                     std::string(type_name(entry->value)));
-  else if (text->empty())
-    reader.error("cron", entry->value.at, std::string(key) + " of a cron job is empty",
-                 "say what is to be done");
-  else return *text;
-  return {};
+  const std::string what = std::string(key) + " of a cron job";
+  const std::string* text = reader.string(entry->value, "cron", what);
+  if (text == nullptr) return {};
+  if (text->empty())
+    reader.error("cron", entry->value.at, what + " is empty", "say what is to be done");
+  return *text;
 }
 
 void read_tasks(const Node& entry, CronJob& job, ConfigReader& reader) {
@@ -80,13 +68,9 @@ void read_expression(const Node& entry, CronJob& job, ConfigReader& reader) {
                  "add cron = \"0 2 * * *\": minute hour day month weekday");
     return;
   }
-  const std::string* text = written->value.text();
-  if (text == nullptr) {
-    reader.error("cron_expression", written->value.at,
-                 "cron must be a string, not " + std::string(type_name(written->value)),
-                 "cron = \"0 2 * * *\": minute hour day month weekday");
-    return;
-  }
+  const std::string* text = reader.string(written->value, "cron_expression", "cron",
+                                          "cron = \"0 2 * * *\": minute hour day month weekday");
+  if (text == nullptr) return;
   const Result<CronExpression> parsed = parse_cron(*text);
   if (parsed) job.expression = *text;
   else

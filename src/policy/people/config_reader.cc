@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "policy/quoted.h"
 
 namespace coop::policy {
@@ -21,13 +22,6 @@ std::string_view mistyped(std::string_view word, std::span<const std::string_vie
   const std::string_view near = nearest(word, known, 2);
   if (near.empty() || edit_distance(word, near) >= near.size()) return {};
   return near;
-}
-
-// utf8_length() rejects C1 controls, so they are found here.
-bool has_control(std::string_view text) {
-  if (!is_utf8(text)) return true;
-  return std::ranges::any_of(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 }  // namespace
@@ -58,10 +52,6 @@ void ConfigReader::warning(std::string_view check, const Position& at, std::stri
   add({Severity::warning, std::string(check), file_, at, std::move(message), std::move(fix)});
 }
 
-std::string ConfigReader::line_of(const Position& at) const {
-  return place_of(file_, Position{at.line, 0});
-}
-
 std::string ConfigReader::suggestion(std::string_view word, std::span<const std::string_view> among,
                                      std::string known) {
   if (suggestions_ >= kMostSuggestions) return known;
@@ -73,7 +63,7 @@ std::string ConfigReader::suggestion(std::string_view word, std::span<const std:
 void ConfigReader::unknown_keys(const Table& table, std::span<const std::string_view> known,
                                 std::string_view place) {
   for (const Entry& entry : table) {
-    if (std::ranges::find(known, entry.key) != known.end()) continue;
+    if (contains(known, entry.key)) continue;
     const std::string_view near = mistyped(entry.key, known);
     if (near.empty())
       warning("unknown_key", entry.at,
@@ -84,17 +74,22 @@ void ConfigReader::unknown_keys(const Table& table, std::span<const std::string_
   }
 }
 
+const std::string* ConfigReader::string(const Node& value, std::string_view check,
+                                        const std::string& what, std::string_view fix) {
+  if (value.text() == nullptr)
+    error(check, value.at, what + " must be a string, not " + type_name(value), std::string(fix));
+  return value.text();
+}
+
 const std::string* ConfigReader::text(const Table& table, std::string_view key,
                                       std::string_view check, std::string_view place) {
   const Entry* entry = find(table, key);
   if (entry == nullptr) return nullptr;
   const Position& at = entry->value.at;
   const std::string what = std::string(key) + " " + std::string(place);
-  const std::string* value = entry->value.text();
-  if (value == nullptr) {
-    error(check, at, what + " must be a string, not " + std::string(type_name(entry->value)),
-          std::string(key) + " = \"…\"");
-  } else if (value->find_first_not_of(" \t\r\n") == std::string::npos) {
+  const std::string* value = string(entry->value, check, what, std::string(key) + " = \"…\"");
+  if (value == nullptr) return nullptr;
+  if (value->find_first_not_of(" \t\r\n") == std::string::npos) {
     error(check, at, what + " is empty", "give it a value or leave it out");
   } else if (value->size() > kMostName) {
     error(check, at, what + " is longer than " + std::to_string(kMostName) + " bytes");
@@ -123,10 +118,9 @@ std::vector<const Node*> ConfigReader::tables(const Table& document, std::string
   const std::string heading = "[[" + std::string(key) + "]]";
   const List* list = entry->value.list();
   if (list == nullptr) {
-    error(
-        check, entry->at,
-        std::string(key) + " must be a list of tables, not " + std::string(type_name(entry->value)),
-        "write " + heading + " before each one");
+    error(check, entry->at,
+          std::string(key) + " must be a list of tables, not " + type_name(entry->value),
+          "write " + heading + " before each one");
     return found;
   }
   if (list->size() > kMostTables)
@@ -135,8 +129,7 @@ std::vector<const Node*> ConfigReader::tables(const Table& document, std::string
     if (node.table() != nullptr) found.push_back(&node);
     else
       error(check, node.at,
-            std::string(key) + " must be a list of tables, and this is " +
-                std::string(type_name(node)),
+            std::string(key) + " must be a list of tables, and this is " + type_name(node),
             "write " + heading + " before each one");
   }
   return found;
@@ -148,8 +141,7 @@ Settings ConfigReader::sandbox(const Table& owner, Shape shape, std::string_view
   if (const Table* table = entry->value.table())
     return read_settings(*table, shape == Shape::override ? override_ : config_, findings_);
   error(shape == Shape::override ? "sandbox_overrides" : "sandbox_settings", entry->value.at,
-        "sandbox " + std::string(place) + " must be a table, not " +
-            std::string(type_name(entry->value)),
+        "sandbox " + std::string(place) + " must be a table, not " + type_name(entry->value),
         "sandbox = { … }, or a [sandbox] table");
   return {};
 }

@@ -35,6 +35,10 @@ class ConfigReader {
   void unknown_keys(const Table& table, std::span<const std::string_view> known,
                     std::string_view place);
 
+  // The text of a value; a finding if it is of another type: "trust must be a string, not a list".
+  const std::string* string(const Node& value, std::string_view check, const std::string& what,
+                            std::string_view fix = {});
+
   // The text of `key`; a finding if it is another type, blank, or contains a control character.
   // Null if it is absent or wrong.
   const std::string* text(const Table& table, std::string_view key, std::string_view check,
@@ -51,7 +55,7 @@ class ConfigReader {
   Settings sandbox(const Table& owner, Shape shape, std::string_view place);
 
   // "coop.toml:9"
-  std::string line_of(const Position& at) const;
+  std::string line_of(const Position& at) const { return policy::line_of(file_, at); }
 
   // `did you mean "bob"?` or `known`; limited to a few calls, because each compares all pairs.
   std::string suggestion(std::string_view word, std::span<const std::string_view> among,
@@ -80,7 +84,6 @@ class SeenNames {
   std::map<std::string, Position, std::less<>> seen_;
 };
 
-std::vector<Agent> read_agents(const Table& document, ConfigReader& reader);
 std::vector<User> read_users(const Table& document, ConfigReader& reader);
 std::vector<CronJob> read_cron_jobs(const Table& document, std::span<const User> users,
                                     ConfigReader& reader);

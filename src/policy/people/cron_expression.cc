@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "policy/quoted.h"
 
 namespace coop::policy {
@@ -66,8 +67,6 @@ std::unexpected<Error> not_in(const Field& field, std::string_view text) {
   return refused(std::string(field.name) + " " + quoted(text) + " is not " + range_text(field));
 }
 
-constexpr std::string_view kBlanks = " \t";
-
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -89,20 +88,13 @@ std::optional<unsigned> number_of(std::string_view text) {
   return number;
 }
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower;
-}
-
 std::optional<unsigned> value_of(const Field& field, std::string_view text) {
   if (const auto number = number_of(text)) {
     if (*number < field.least || *number > field.most) return std::nullopt;
     return number;
   }
   const auto found =
-      text.size() == 3 ? std::ranges::find(field.words, lower_case(text)) : field.words.end();
+      text.size() == 3 ? std::ranges::find(field.words, lower(text)) : field.words.end();
   if (found == field.words.end()) return std::nullopt;
   return field.least + static_cast<unsigned>(found - field.words.begin());
 }
@@ -124,7 +116,7 @@ Result<Range> parse_range(const Field& field, std::string_view text) {
   auto last = value_of(field, end);
   if (!last) return not_in(field, end);
   // "fri-sun" ends on the Sunday after Friday, which is 7.
-  if (lower_case(end) == kWeekdays.front()) last = 7;
+  if (lower(end) == kWeekdays.front()) last = 7;
   if (*last < *first)
     return refused(std::string(field.name) + " range " + quoted(text) + " runs backwards",
                    "write " + std::string(text.substr(0, dash)) + "-" + std::to_string(field.last) +
@@ -184,7 +176,7 @@ bool ever_comes(const CronExpression& cron) {
 }
 
 Result<CronExpression> parse_fields(std::string_view text) {
-  std::vector<std::string_view> fields = split(text, kBlanks);
+  std::vector<std::string_view> fields = split(text, " \t");
   std::erase_if(fields, [](std::string_view field) { return field.empty(); });
   if (fields.size() != kFields.size())
     return refused(quoted(text) + " has " + std::to_string(fields.size()) +
@@ -209,9 +201,8 @@ Result<CronExpression> parse_fields(std::string_view text) {
 }  // namespace
 
 Result<CronExpression> parse_cron(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return refused("it is empty");
-  text = text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  text = trimmed(text);
+  if (text.empty()) return refused("it is empty");
   if (!text.starts_with('@')) return parse_fields(text);
   const auto found = std::ranges::find(kNicknames, text, &Nickname::name);
   if (found == kNicknames.end())

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "policy/people/config.h"
 #include "policy/people/config_reader.h"
 #include "policy/quoted.h"
@@ -14,12 +15,8 @@ constexpr std::string_view kDefaultTerminal = "terminal:default";
 
 const User* find_match(const Config& config, std::string_view match) {
   for (const User& user : config.users)
-    if (std::ranges::find(user.match, match) != user.match.end()) return &user;
+    if (contains(user.match, match)) return &user;
   return nullptr;
-}
-
-std::string line_of(const Config& config, const Position& at) {
-  return place_of(config.file, Position{at.line, 0});
 }
 
 // In a group others read the answers, and the agent reads their text.
@@ -63,7 +60,7 @@ Principal principal_of_sender(const Config& config, std::string_view sender,
   if (principal.user != nullptr) {
     principal.user_trust = principal.user->trust;
     principal.reason =
-        "matched " + quoted(matched) + " (" + line_of(config, principal.user->at) + ")";
+        "matched " + quoted(matched) + " (" + line_of(config.file, principal.user->at) + ")";
   } else if (sender == kDefaultTerminal && sandbox_enabled(config, agent)) {
     principal.user_trust = TrustLevel::owner;
     principal.reason =
@@ -78,7 +75,7 @@ Result<Principal> principal_of_user(const Config& config, std::string_view name,
                                     Conversation conversation) {
   const User* user = TRY(find_named(config.users, &User::name, name, config.file, "user"));
   Principal principal{.user = user, .user_trust = user->trust};
-  principal.reason = "user " + quoted(name) + " (" + line_of(config, user->at) + ")";
+  principal.reason = "user " + quoted(name) + " (" + line_of(config.file, user->at) + ")";
   return under_ceiling(std::move(principal), conversation);
 }
 

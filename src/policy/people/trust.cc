@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, 3> kStores{"private", "shared", "social"}
 
 std::string_view to_text(TrustLevel trust) { return kWords.at(static_cast<std::size_t>(trust)); }
 
+std::span<const std::string_view> trust_words() { return kWords; }
+
 std::optional<TrustLevel> parse_trust(std::string_view text) {
   const auto found = std::ranges::find(kWords, text);
   if (found == kWords.end()) return std::nullopt;
@@ -27,16 +29,10 @@ TrustLevel ceiling_of(Conversation conversation) {
 
 TrustLevel resolve_trust(TrustLevel user, TrustLevel ceiling) { return std::max(user, ceiling); }
 
+// Full trust has all; each level below it loses the most private of the rest.
 std::span<const std::string_view> memory_stores(TrustLevel trust) {
-  const std::span<const std::string_view> all(kStores);
-  switch (trust) {
-    case TrustLevel::owner:
-    case TrustLevel::full: return all;
-    case TrustLevel::inner: return all.subspan(1);
-    case TrustLevel::familiar: return all.subspan(2);
-    case TrustLevel::public_: break;
-  }
-  return {};
+  const auto level = static_cast<std::size_t>(std::max(trust, TrustLevel::full));
+  return std::span(kStores).subspan(level - static_cast<std::size_t>(TrustLevel::full));
 }
 
 bool may_use(TrustLevel trust, std::string_view tool) {

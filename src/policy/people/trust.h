@@ -16,6 +16,7 @@ namespace coop::policy {
 enum class TrustLevel : std::uint8_t { owner, full, inner, familiar, public_ };
 
 std::string_view to_text(TrustLevel trust);  // "owner" … "public"
+std::span<const std::string_view> trust_words();
 std::optional<TrustLevel> parse_trust(std::string_view text);
 
 // owner for direct conversations (no ceiling), familiar for groups: others read the answers, and

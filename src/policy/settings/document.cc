@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/path.h"
+#include "policy/quoted.h"
 #include "policy/settings/findings.h"
 
 // With NDEBUG toml++ uses __builtin_unreachable for assertions that a hostile file can break ("[=]"
@@ -35,23 +36,15 @@ constexpr std::size_t kMostNesting = TOML_MAX_NESTED_VALUES;
 constexpr std::size_t kMostMessage = 200;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// A message may quote a long part of the file.
-std::string shortened(std::string_view message) {
-  std::size_t end = std::min(message.size(), kMostMessage);
-  if (end == message.size()) return std::string(message);
-  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xc0) == 0x80) --end;
-  return std::string(message.substr(0, end)) + "…";
-}
-
 template <typename T>
 using Parsed = std::expected<T, Finding>;
 
-std::unexpected<Finding> error_at(std::string_view file, const Position& at,
-                                  std::string_view message, std::string_view hint = {}) {
+// parse_document() adds the file.
+std::unexpected<Finding> error_at(const Position& at, std::string_view message,
+                                  std::string_view hint = {}) {
   return std::unexpected(Finding{.check = "syntax",
-                                 .file = std::string(file),
                                  .at = at,
-                                 .message = shortened(message),
+                                 .message = start_of(message, kMostMessage),
                                  .fix = std::string(hint)});
 }
 
@@ -73,7 +66,7 @@ Position position_of(std::string_view text, std::size_t offset) {
 // --- Checks before parsing ----------------------------------------------------------------------
 
 // The library checks this too, but without the exact position.
-Parsed<void> check_encoding(std::string_view text, std::string_view file) {
+Parsed<void> check_encoding(std::string_view text) {
   if (is_utf8(text)) return {};
   std::size_t index = 0;
   for (std::size_t length = 1; index < text.size() && length <= 4; ++length) {
@@ -81,7 +74,7 @@ Parsed<void> check_encoding(std::string_view text, std::string_view file) {
     index += length;
     length = 0;
   }
-  return error_at(file, position_of(text, index), "not UTF-8, or a control character");
+  return error_at(position_of(text, index), "not UTF-8, or a control character");
 }
 
 // Where the string that starts at `start` ends; errors in it are left to the library.
@@ -110,7 +103,7 @@ std::size_t end_of_string(std::string_view text, std::size_t start) {
 // The library searches each table in a list of all, and parses nested ones recursively: a small
 // file could keep it busy for minutes or overflow its stack. So count tables and the parts of
 // dotted keys first, roughly: a line within a list that starts with "[" counts too.
-Parsed<void> check_extent(std::string_view text, std::string_view file) {
+Parsed<void> check_extent(std::string_view text) {
   std::size_t tables = 0;
   std::size_t dots = 0;  // since the last character that cannot be in a key
   bool line_start = true;
@@ -130,11 +123,10 @@ Parsed<void> check_extent(std::string_view text, std::string_view file) {
     if (c == ' ' || c == '\t' || c == '\r') continue;
     if (c == '.') ++dots;
     if (dots >= kMostNesting)
-      return error_at(file, position_of(text, here), "a key of more than 32 parts");
+      return error_at(position_of(text, here), "a key of more than 32 parts");
     if ((c == '[' && line_start) || c == '{') ++tables;
     if (c == '=') tables += dots;
-    if (tables > kMostTables)
-      return error_at(file, position_of(text, here), "more than 2000 tables");
+    if (tables > kMostTables) return error_at(position_of(text, here), "more than 2000 tables");
     if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots = 0;
     line_start = c == '\n';
   }
@@ -143,86 +135,66 @@ Parsed<void> check_extent(std::string_view text, std::string_view file) {
 
 // --- Conversion to our tree ---------------------------------------------------------------------
 
-// C1 controls are two bytes in UTF-8 (the library has validated the UTF-8).
-bool has_control(std::string_view text) {
-  for (std::size_t index = 0; index < text.size(); ++index) {
-    const auto byte = static_cast<unsigned char>(text[index]);
-    if (byte < 0x20 || byte == 0x7f) return true;
-    const bool c1 = byte == 0xc2 && index + 1 < text.size() &&
-                    static_cast<unsigned char>(text[index + 1]) < 0xa0;
-    if (c1) return true;
+Parsed<Node> convert(const toml::node& source, std::size_t depth);
+
+// Entries of a table are at nesting level `depth`.
+Parsed<Table> convert(const toml::table& source, std::size_t depth) {
+  Table result;
+  result.reserve(source.size());
+  for (const auto& [key, value] : source) {
+    const Position at = position_of(key.source().begin);
+    if (has_control(key.str()))
+      return error_at(at, "the key \"" + printable(key.str()) + "\" has a control character in it");
+    Parsed<Node> node = convert(value, depth);
+    if (!node) return std::unexpected(std::move(node).error());
+    result.push_back(Entry{std::string(key.str()), at, *std::move(node)});
   }
-  return false;
+  // The library sorts by name; restore the order of the file.
+  std::ranges::sort(result, {}, &Entry::at);
+  return result;
 }
 
-class Converter {
- public:
-  explicit Converter(std::string_view file) : file_(file) {}
+Parsed<List> convert(const toml::array& source, std::size_t depth) {
+  List items;
+  items.reserve(source.size());
+  for (const toml::node& item : source) {
+    Parsed<Node> converted = convert(item, depth);
+    if (!converted) return std::unexpected(std::move(converted).error());
+    items.push_back(*std::move(converted));
+  }
+  return items;
+}
 
-  // Entries of a table are at nesting level `depth`.
-  Parsed<Table> table(const toml::table& source, std::size_t depth) const {
-    Table result;
-    result.reserve(source.size());
-    for (const auto& [key, value] : source) {
-      const Position at = position_of(key.source().begin);
-      if (has_control(key.str()))
-        return error_at(file_, at,
-                        "the key \"" + printable(key.str()) + "\" has a control character in it");
-      Parsed<Node> node = this->node(value, depth);
-      if (!node) return std::unexpected(std::move(node).error());
-      result.push_back(Entry{std::string(key.str()), at, *std::move(node)});
+template <typename T>
+Parsed<Node> node_at(const Position& at, Parsed<T> value) {
+  if (!value) return std::unexpected(std::move(value).error());
+  return Node{at, *std::move(value)};
+}
+
+Parsed<Node> convert(const toml::node& source, std::size_t depth) {
+  const Position at = position_of(source.source().begin);
+  if (depth > kMostNesting) return error_at(at, "nested deeper than 32");
+  switch (source.type()) {
+    case toml::node_type::boolean: return Node{at, source.as_boolean()->get()};
+    case toml::node_type::integer: return Node{at, source.as_integer()->get()};
+    case toml::node_type::floating_point: {
+      const double number = source.as_floating_point()->get();
+      return std::isfinite(number) ? Node{at, number} : Node{at, Foreign{}};
     }
-    // The library sorts by name; restore the order of the file.
-    std::ranges::sort(result, {}, &Entry::at);
-    return result;
+    case toml::node_type::string:
+      // The kernel would read a path up to the NUL, our checks all of it.
+      if (source.as_string()->get().contains('\0'))
+        return error_at(at, "a string with the character \\u0000 in it");
+      return Node{at, source.as_string()->get()};
+    case toml::node_type::array: return node_at(at, convert(*source.as_array(), depth + 1));
+    case toml::node_type::table: return node_at(at, convert(*source.as_table(), depth + 1));
+    case toml::node_type::date:
+    case toml::node_type::time:
+    case toml::node_type::date_time: return Node{at, Foreign{}};
+    case toml::node_type::none: break;
   }
-
- private:
-  Parsed<Node> node(const toml::node& source, std::size_t depth) const {
-    const Position at = position_of(source.source().begin);
-    if (depth > kMostNesting) return error_at(file_, at, "nested deeper than 32");
-    switch (source.type()) {
-      case toml::node_type::boolean: return Node{at, source.as_boolean()->get()};
-      case toml::node_type::integer: return Node{at, source.as_integer()->get()};
-      case toml::node_type::floating_point: {
-        const double number = source.as_floating_point()->get();
-        return std::isfinite(number) ? Node{at, number} : Node{at, Foreign{}};
-      }
-      case toml::node_type::string: return text(source.as_string()->get(), at);
-      case toml::node_type::array: return list(*source.as_array(), at, depth + 1);
-      case toml::node_type::table: {
-        Parsed<Table> entries = table(*source.as_table(), depth + 1);
-        if (!entries) return std::unexpected(std::move(entries).error());
-        return Node{at, *std::move(entries)};
-      }
-      case toml::node_type::date:
-      case toml::node_type::time:
-      case toml::node_type::date_time: return Node{at, Foreign{}};
-      case toml::node_type::none: break;
-    }
-    return error_at(file_, at, "not a value");
-  }
-
-  Parsed<Node> text(const std::string& value, const Position& at) const {
-    // The kernel would read a path up to the NUL, our checks all of it.
-    if (value.find('\0') != std::string::npos)
-      return error_at(file_, at, "a string with the character \\u0000 in it");
-    return Node{at, value};
-  }
-
-  Parsed<Node> list(const toml::array& source, const Position& at, std::size_t depth) const {
-    List items;
-    items.reserve(source.size());
-    for (const toml::node& item : source) {
-      Parsed<Node> converted = node(item, depth);
-      if (!converted) return converted;
-      items.push_back(*std::move(converted));
-    }
-    return Node{at, std::move(items)};
-  }
-
-  std::string_view file_;
-};
+  return error_at(at, "not a value");
+}
 
 // --- Error messages of the library --------------------------------------------------------------
 
@@ -276,16 +248,28 @@ std::string readable(std::string_view message) {
   return result;
 }
 
+Parsed<Table> parse(std::string_view text) {
+  if (text.size() > kMostTomlBytes) return error_at({}, "larger than 1 MiB");
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  for (const auto check : {check_encoding, check_extent})
+    if (const Parsed<void> checked = check(text); !checked) return std::unexpected(checked.error());
+  const toml::parse_result parsed = toml::parse(text);
+  if (parsed) return convert(parsed.table(), 1);
+  const toml::parse_error& error = parsed.error();
+  const std::string message = readable(error.description());
+  return error_at(position_of(error.source().begin), message, hint_for(message));
+}
+
 }  // namespace
 
 bool Node::operator==(const Node& other) const = default;
 bool Entry::operator==(const Entry& other) const = default;
 
-std::string_view type_name(const Node& node) {
+std::string type_name(const Node& node) {
   constexpr std::array<std::string_view, 7> kNames{
       "true or false", "a whole number", "a number",          "a string",
       "a list",        "a table",        "a date, inf or nan"};
-  return kNames.at(node.value.index());
+  return std::string(kNames.at(node.value.index()));
 }
 
 const Entry* find(const Table& table, std::string_view key) {
@@ -294,18 +278,9 @@ const Entry* find(const Table& table, std::string_view key) {
 }
 
 Parsed<Table> parse_document(std::string_view text, std::string_view file) {
-  if (text.size() > kMostTomlBytes) return error_at(file, {}, "larger than 1 MiB");
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  for (const auto check : {check_encoding, check_extent})
-    if (const Parsed<void> checked = check(text, file); !checked)
-      return std::unexpected(checked.error());
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    const std::string message = readable(error.description());
-    return error_at(file, position_of(error.source().begin), message, hint_for(message));
-  }
-  return Converter(file).table(parsed.table(), 1);
+  Parsed<Table> document = parse(text);
+  if (!document) document.error().file = file;
+  return document;
 }
 
 }  // namespace coop::policy

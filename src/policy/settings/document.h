@@ -46,7 +46,7 @@ struct Entry {
 };
 
 // "a string", "a whole number", "a list", …: for messages.
-std::string_view type_name(const Node& node);
+std::string type_name(const Node& node);
 
 // The entry called `key`; null when there is none.
 const Entry* find(const Table& table, std::string_view key);

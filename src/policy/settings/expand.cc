@@ -1,6 +1,7 @@
 #include "policy/settings/expand.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/path.h"
 #include "base/wildcard.h"
@@ -42,8 +43,7 @@ class Expansion {
     while (!rest.empty()) {
       TRY(take_part(rest));
       // Check before the next part is added: "$A$A$A…" must not exhaust memory.
-      if (result_.size() > kLongestPath)
-        return invalid(kOperation, quoted(text_) + " is longer than 4096 bytes");
+      if (result_.size() > kLongestPath) return bad(" is longer than 4096 bytes");
     }
     TRY(put_base_in_front());
     TRY(check());
@@ -55,6 +55,10 @@ class Expansion {
   bool put_in_wildcards() const { return put_in_wildcards_; }
 
  private:
+  std::unexpected<Error> bad(const std::string& why, std::string_view hint = {}) const {
+    return invalid(kOperation, quoted(text_) + why, hint);
+  }
+
   void put_in(std::string_view value) {
     put_in_wildcards_ = put_in_wildcards_ || has_wildcard(value);
     result_ += value;
@@ -64,11 +68,10 @@ class Expansion {
     if (!rest.starts_with('~')) return {};
     rest.remove_prefix(1);
     if (!rest.empty() && !rest.starts_with('/'))
-      return invalid(kOperation, quoted(text_) + ": only your own home can be written as \"~\"",
-                     "write the whole path, or \"./~…\" for a name that starts with \"~\"");
+      return bad(": only your own home can be written as \"~\"",
+                 "write the whole path, or \"./~…\" for a name that starts with \"~\"");
     if (!surroundings_.home.starts_with('/'))
-      return invalid(kOperation, quoted(text_) + ": there is no home directory",
-                     "set HOME or write the whole path");
+      return bad(": there is no home directory", "set HOME or write the whole path");
     put_in(surroundings_.home);
     return {};
   }
@@ -86,15 +89,14 @@ class Expansion {
     }
     const std::optional<std::string_view> name = take_name(rest);
     if (!name)
-      return invalid(kOperation, quoted(text_) + ": \"$\" without the name of a variable",
-                     "write $NAME or ${NAME}, or \"$$\" for a dollar sign");
+      return bad(": \"$\" without the name of a variable",
+                 "write $NAME or ${NAME}, or \"$$\" for a dollar sign");
     const auto found = surroundings_.environment.find(std::string(*name));
     // Otherwise "$PROJECT/secrets" would mean "/secrets", and "$CACHE" the whole base directory.
     if (found == surroundings_.environment.end() || found->second.empty())
-      return invalid(kOperation,
-                     quoted(text_) + ": $" + shortened(*name) +
-                         (found == surroundings_.environment.end() ? " is not set" : " is empty"),
-                     "set the variable or write the path itself");
+      return bad(": $" + shortened(*name) +
+                     (found == surroundings_.environment.end() ? " is not set" : " is empty"),
+                 "set the variable or write the path itself");
     // "!a" or "-z" become wildcards within brackets: "[$SET]".
     put_in_wildcards_ = put_in_wildcards_ || after_bracket_;
     put_in(found->second);
@@ -112,22 +114,18 @@ class Expansion {
   Result<void> put_base_in_front() {
     if (result_.starts_with('/')) return {};
     if (!surroundings_.base.starts_with('/'))
-      return invalid(kOperation, quoted(text_) + " is relative, and nothing says to what",
-                     "start it with \"/\" or \"~/\"");
+      return bad(" is relative, and nothing says to what", "start it with \"/\" or \"~/\"");
     put_in_wildcards_ = put_in_wildcards_ || has_wildcard(surroundings_.base);
     result_ = surroundings_.base + "/" + result_;
     return {};
   }
 
   Result<void> check() const {
-    if (result_.size() > kLongestPath)
-      return invalid(kOperation, quoted(text_) + " is longer than 4096 bytes");
-    if (result_.find('\0') != std::string::npos)
-      return invalid(kOperation, quoted(text_) + " has a NUL character in it");
+    if (result_.size() > kLongestPath) return bad(" is longer than 4096 bytes");
+    if (result_.find('\0') != std::string::npos) return bad(" has a NUL character in it");
     // Removing ".." textually gives another directory than the kernel's if a symlink precedes it.
     if (("/" + result_ + "/").find("/../") != std::string::npos)
-      return invalid(kOperation, quoted(text_) + " has \"..\" in it",
-                     "write the folder it leads to");
+      return bad(" has \"..\" in it", "write the folder it leads to");
     return {};
   }
 
@@ -139,14 +137,10 @@ class Expansion {
 };
 
 Result<void> check_wildcards(std::string_view text) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    const Result<void> checked = check_wildcard(rest.substr(0, end));
-    if (!checked)
+  for (const auto component : std::views::split(text, '/'))
+    if (const Result<void> checked = check_wildcard(std::string_view(component)); !checked)
       return invalid(kOperation, quoted(text) + ": " + shortened(checked.error().subject),
                      checked.error().hint);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
   return {};
 }
 

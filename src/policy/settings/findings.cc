@@ -1,6 +1,8 @@
 #include "policy/settings/findings.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/path.h"
 
@@ -21,12 +23,14 @@ std::string with_count(const std::string& fix, std::ptrdiff_t others) {
 }  // namespace
 
 std::string_view to_text(Severity severity) {
-  switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::info: return "info";
-  }
-  return "error";
+  constexpr std::array<std::string_view, 3> kWords{"error", "warning", "info"};
+  return kWords.at(static_cast<std::size_t>(severity));
+}
+
+void add_finding(Findings& findings, Severity severity, std::string_view check,
+                 const Origin& origin, std::string message, std::string fix) {
+  findings.push_back(
+      {severity, std::string(check), origin.file, origin.at, std::move(message), std::move(fix)});
 }
 
 bool has_errors(std::span<const Finding> findings) {

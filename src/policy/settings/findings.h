@@ -26,10 +26,19 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
+// At the place of `origin`.
+void add_finding(Findings& findings, Severity severity, std::string_view check,
+                 const Origin& origin, std::string message, std::string fix = {});
+
 bool has_errors(std::span<const Finding> findings);
 
 // "coop.toml:3:10" or as much of it as is known.
 std::string place_of(const std::string& file, const Position& at);
+
+// "coop.toml:3", without the column.
+inline std::string line_of(const std::string& file, const Position& at) {
+  return place_of(file, {at.line, 0});
+}
 
 // "coop.toml:3:10: error: sandbox_memory: …" and, where there is one, "    fix: …"; with newlines.
 std::string to_text(const Finding& finding);

@@ -14,50 +14,43 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostJsonBytes = std::size_t{1} << 20U;
 constexpr int kMostLevels = 32;
 
-class Reader {
- public:
-  explicit Reader(std::string_view name) : name_(name) {}
+std::unexpected<Error> bad(std::string_view name, const std::string& place, std::string_view why) {
+  return invalid(name, "\"" + printable(place) + "\" " + std::string(why));
+}
 
-  Result<Node> node(const Json& json, const std::string& place, int depth) const {
-    if (depth > kMostLevels) return bad(place, "is nested too deeply");
-    if (json.is_boolean()) return Node{.value = json.get<bool>()};
-    if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
-      return bad(place, "is too large a number");
-    if (json.is_number_integer()) return Node{.value = json.get<std::int64_t>()};
-    if (json.is_number()) return Node{.value = json.get<double>()};
-    if (json.is_string()) return Node{.value = json.get<std::string>()};
-    if (json.is_array()) {
-      List list;
-      for (const Json& item : json) {
-        Node one = TRY(node(item, place, depth + 1));
-        list.push_back(std::move(one));
-      }
-      return Node{.value = std::move(list)};
-    }
-    if (json.is_object()) {
-      Table entries = TRY(table(json, place, depth + 1));
-      return Node{.value = std::move(entries)};
-    }
-    return bad(place, "is null: leave it out instead");
+Result<Table> table_of(const Json& json, std::string_view name, const std::string& place,
+                       int depth);
+
+Result<Node> node_of(const Json& json, std::string_view name, const std::string& place, int depth) {
+  if (depth > kMostLevels) return bad(name, place, "is nested too deeply");
+  if (json.is_boolean()) return Node{.value = json.get<bool>()};
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
+    return bad(name, place, "is too large a number");
+  if (json.is_number_integer()) return Node{.value = json.get<std::int64_t>()};
+  if (json.is_number()) return Node{.value = json.get<double>()};
+  if (json.is_string()) return Node{.value = json.get<std::string>()};
+  if (json.is_null()) return bad(name, place, "is null: leave it out instead");
+  if (json.is_object()) {
+    Table entries = TRY(table_of(json, name, place, depth + 1));
+    return Node{.value = std::move(entries)};
   }
-
-  Result<Table> table(const Json& json, const std::string& place, int depth) const {
-    Table entries;
-    for (const auto& [key, value] : json.items()) {
-      const std::string inside = place.empty() ? key : place + "." + key;
-      Node one = TRY(node(value, inside, depth));
-      entries.push_back(Entry{.key = key, .value = std::move(one)});
-    }
-    return entries;
+  List list;
+  for (const Json& item : json) {
+    Node one = TRY(node_of(item, name, place, depth + 1));
+    list.push_back(std::move(one));
   }
+  return Node{.value = std::move(list)};
+}
 
- private:
-  std::unexpected<Error> bad(const std::string& place, std::string_view why) const {
-    return invalid(name_, "\"" + printable(place) + "\" " + std::string(why));
+Result<Table> table_of(const Json& json, std::string_view name, const std::string& place,
+                       int depth) {
+  Table entries;
+  for (const auto& [key, value] : json.items()) {
+    Node one = TRY(node_of(value, name, place.empty() ? key : place + "." + key, depth));
+    entries.push_back(Entry{.key = key, .value = std::move(one)});
   }
-
-  std::string_view name_;
-};
+  return entries;
+}
 
 }  // namespace
 
@@ -67,7 +60,7 @@ Result<Table> parse_json_document(std::string_view text, std::string_view name) 
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return invalid(name, "is not JSON");
   if (!json.is_object()) return invalid(name, "must be an object");
-  return Reader(name).table(json, "", 0);
+  return table_of(json, name, "", 0);
 }
 
 }  // namespace coop::policy

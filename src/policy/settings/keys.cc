@@ -86,12 +86,34 @@ constexpr std::array kKeys{
             "sandbox_settings", "[]", "dangerous grants, confirmed by their names"},
 };
 
-constexpr bool in_order() {
-  for (std::size_t index = 0; index < kKeys.size(); ++index)
-    if (static_cast<std::size_t>(kKeys[index].key) != index) return false;
-  return kKeys.size() == static_cast<std::size_t>(Key::unsafe_grants) + 1;
+// In the order of KeyType.
+constexpr std::array kTypes{
+    TypeInfo{KeyType::word, false, "", "", ""},
+    TypeInfo{KeyType::text, false, R"(an image like "ubuntu:24.04")", R"("ubuntu:24.04")",
+             "a text"},
+    TypeInfo{KeyType::path, false, "a path", R"("~/work")", ""},
+    TypeInfo{KeyType::size, false, R"(a size like "2g")", R"("2g")", "a size"},
+    TypeInfo{KeyType::count, false, R"(a whole number or "unlimited")", "512", "a number"},
+    TypeInfo{KeyType::cpus, false, "a number of processors like 2 or 1.5", "1.5",
+             "a number, also 0.5"},
+    TypeInfo{KeyType::duration, false, R"(a duration like "10m")", R"("10m")", "a duration"},
+    TypeInfo{KeyType::boolean, false, "true or false", "true", ""},
+    TypeInfo{KeyType::paths, true, "a list of paths", "", ""},
+    TypeInfo{KeyType::names, true, "a list of names", "", ""},
+    TypeInfo{KeyType::hosts, true, "a list of hosts", "", ""},
+    TypeInfo{KeyType::ports, true, "a list of ports", "", ""},
+    TypeInfo{KeyType::map, true, R"(a table like { NAME = "value" })", R"({ NAME = "value" })",
+             "a table of texts"},
+};
+
+template <auto member>
+constexpr bool in_order(const auto& rows, auto last) {
+  for (std::size_t index = 0; index < rows.size(); ++index)
+    if (static_cast<std::size_t>(rows[index].*member) != index) return false;
+  return rows.size() == static_cast<std::size_t>(last) + 1;
 }
-static_assert(in_order());
+static_assert(in_order<&KeyInfo::key>(kKeys, Key::unsafe_grants));
+static_assert(in_order<&TypeInfo::type>(kTypes, KeyType::map));
 
 }  // namespace
 
@@ -99,15 +121,15 @@ std::span<const KeyInfo> keys() { return kKeys; }
 
 const KeyInfo& info(Key key) { return kKeys.at(static_cast<std::size_t>(key)); }
 
-bool is_list(Key key) {
-  switch (info(key).type) {
-    case KeyType::paths:
-    case KeyType::names:
-    case KeyType::hosts:
-    case KeyType::ports:
-    case KeyType::map: return true;
-    default: return false;
-  }
+const TypeInfo& info(KeyType type) { return kTypes.at(static_cast<std::size_t>(type)); }
+
+bool is_mechanism(Key key) { return info(key).words == kNeeds; }
+
+std::vector<std::string_view> mechanism_names() {
+  std::vector<std::string_view> names;
+  for (const KeyInfo& key : kKeys)
+    if (is_mechanism(key.key)) names.push_back(key.name);
+  return names;
 }
 
 }  // namespace coop::policy

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "policy/builtin.h"
 #include "policy/destinations/port_rule.h"
 #include "policy/quoted.h"
@@ -13,33 +14,22 @@ namespace {
 
 constexpr std::size_t kMostVariables = 1000;
 
-std::unexpected<Error> bad_item(std::string_view message, std::string_view fix = {}) {
-  return invalid("item", message, fix);
-}
-
 Result<void> check_variable_name(std::string_view name) {
   const auto first = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
   const auto later = [&](char c) { return first(c) || (c >= '0' && c <= '9'); };
   if (!name.empty() && first(name.front()) && std::ranges::all_of(name, later)) return {};
-  return bad_item(quoted(name) + " is not the name of a variable",
-                  "use letters, digits and \"_\", and no digit in front");
-}
-
-std::vector<std::string_view> cache_names() {
-  std::vector<std::string_view> names;
-  for (const CacheEntry& cache : caches())
-    if (std::ranges::find(names, cache.name) == names.end()) names.push_back(cache.name);
-  return names;
+  return bad_value(quoted(name) + " is not the name of a variable",
+                   "use letters, digits and \"_\", and no digit in front");
 }
 
 Result<void> check_name(const KeyInfo& key, std::string_view name) {
   if (key.key == Key::env_pass || key.key == Key::env_unsafe) return check_variable_name(name);
   const std::vector<std::string_view> known =
       key.key == Key::cache_volumes ? cache_names() : split_words(key.words);
-  if (std::ranges::find(known, name) != known.end()) return {};
-  return bad_item(quoted(name) + " is unknown", suggestion(name, known));
+  if (contains(known, name)) return {};
+  return bad_value(quoted(name) + " is unknown", suggestion(name, known));
 }
 
 Result<Item> read_path_item(const std::string& text, const Surroundings& surroundings) {
@@ -62,24 +52,10 @@ Result<Item> read_socket(const std::string& text, const Surroundings& surroundin
 Result<Item> read_port(const KeyInfo& key, const std::string& text) {
   if (key.key == Key::network_host_ports) {
     const std::uint16_t port = TRY(parse_port(text));
-    return Item{.text = std::to_string(port)};
+    return Item{.text = std::to_string(port), .port = port};
   }
-  const PublishedPort published = TRY(parse_published(text));
-  return Item{.text = to_text(published)};
-}
-
-Result<Item> read_item(const KeyInfo& key, const std::string& text,
-                       const Surroundings& surroundings) {
-  if (key.key == Key::sockets) return read_socket(text, surroundings);
-  if (key.type == KeyType::ports) return read_port(key, text);
-  if (key.type == KeyType::paths) return read_path_item(text, surroundings);
-  if (key.type == KeyType::hosts) {
-    const bool udp = key.key == Key::network_udp;
-    Destination host = TRY(udp ? parse_udp_destination(text) : parse_destination(text));
-    return Item{.text = to_text(host), .destination = std::move(host)};
-  }
-  TRY(check_name(key, text));
-  return Item{.text = text};
+  PublishedPort published = TRY(parse_published(text));
+  return Item{.text = to_text(published), .published = std::move(published)};
 }
 
 // A port may be written as a number.
@@ -90,20 +66,25 @@ std::optional<std::string> text_of(const KeyInfo& key, const Node& node) {
   return std::to_string(*number);
 }
 
-std::string_view expected_item(const KeyInfo& key) {
-  return key.type == KeyType::ports ? "ports in the list" : "strings in the list";
-}
-
 Result<Item> read_variable(const Entry& entry) {
   TRY(check_variable_name(entry.key));
   const std::string* value = entry.value.text();
   if (value == nullptr)
-    return bad_item(
-        quoted(entry.key) + ": expected a string, found " + std::string(type_name(entry.value)),
-        "write the value in quotes");
+    return bad_value(quoted(entry.key) + ": expected a string, found " + type_name(entry.value),
+                     "write the value in quotes");
   if (value->find('\0') != std::string::npos)
-    return bad_item(quoted(entry.key) + " has a NUL character in its value");
+    return bad_value(quoted(entry.key) + " has a NUL character in its value");
   return Item{.text = entry.key, .value = *value};
+}
+
+// Adds an item that was read at `at`, or reports the mistake in it.
+void add_item(Setting& setting, Result<Item> item, const Position& at, const Position& mistake,
+              const KeyInfo& key, std::string_view name, Reporter& reporter) {
+  if (!item)
+    return reporter.error(key.check, mistake, std::string(name) + ": " + item.error().subject,
+                          item.error().hint);
+  item->origin = reporter.origin(at);
+  setting.items.push_back(*std::move(item));
 }
 
 // An error in a name is at the key, an error in a value at the value.
@@ -126,20 +107,27 @@ std::optional<Setting> read_map(const KeyInfo& key, std::string_view name, const
     return std::nullopt;
   }
   Setting setting{.origin = reporter.origin(entry.at)};
-  for (const Entry& variable : *table) {
-    Result<Item> item = read_variable(variable);
-    if (!item) {
-      reporter.error(key.check, place_of_mistake(variable),
-                     std::string(name) + ": " + item.error().subject, item.error().hint);
-      continue;
-    }
-    item->origin = reporter.origin(variable.at);
-    setting.items.push_back(*std::move(item));
-  }
+  for (const Entry& variable : *table)
+    add_item(setting, read_variable(variable), variable.at, place_of_mistake(variable), key, name,
+             reporter);
   return setting;
 }
 
 }  // namespace
+
+Result<Item> read_item(const KeyInfo& key, const std::string& text,
+                       const Surroundings& surroundings) {
+  if (key.key == Key::sockets) return read_socket(text, surroundings);
+  if (key.type == KeyType::ports) return read_port(key, text);
+  if (key.type == KeyType::paths) return read_path_item(text, surroundings);
+  if (key.type == KeyType::hosts) {
+    const bool udp = key.key == Key::network_udp;
+    Destination host = TRY(udp ? parse_udp_destination(text) : parse_destination(text));
+    return Item{.text = to_text(host), .destination = std::move(host)};
+  }
+  TRY(check_name(key, text));
+  return Item{.text = text};
+}
 
 std::optional<Setting> read_items(const KeyInfo& key, std::string_view name, const Entry& entry,
                                   Reporter& reporter) {
@@ -151,17 +139,13 @@ std::optional<Setting> read_items(const KeyInfo& key, std::string_view name, con
   for (const Node& node : *list) {
     const std::optional<std::string> text = text_of(key, node);
     if (!text) {
-      report_type(key, name, expected_item(key), node, std::string(kListFix), reporter);
+      report_type(key, name,
+                  key.type == KeyType::ports ? "ports in the list" : "strings in the list", node,
+                  std::string(kListFix), reporter);
       continue;
     }
-    Result<Item> item = read_item(key, *text, reporter.source().surroundings);
-    if (!item) {
-      reporter.error(key.check, node.at, std::string(name) + ": " + item.error().subject,
-                     item.error().hint);
-      continue;
-    }
-    item->origin = reporter.origin(node.at);
-    setting.items.push_back(*std::move(item));
+    add_item(setting, read_item(key, *text, reporter.source().surroundings), node.at, node.at, key,
+             name, reporter);
   }
   return setting;
 }

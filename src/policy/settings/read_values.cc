@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "policy/quoted.h"
 #include "policy/settings/expand.h"
 #include "policy/settings/read_items.h"
+#include "policy/settings/toml_text.h"
 
 namespace coop::policy {
 
@@ -18,11 +21,6 @@ constexpr std::size_t kMostItems = 1000;
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 62;
 constexpr std::uint64_t kMostProcesses = 4194304;     // the kernel's maximum
 constexpr std::uint64_t kMostMilliCpus = 1000000000;  // a million processors
-
-// An error: the message becomes its subject, the fix its hint.
-std::unexpected<Error> bad_value(std::string_view message, std::string_view fix = {}) {
-  return invalid("value", message, fix);
-}
 
 // Errors of base/quantity.h quote the whole text; shorten it.
 std::unexpected<Error> bad_quantity(std::string_view text, const Error& error) {
@@ -39,7 +37,7 @@ Read read_word(const KeyInfo& key, const Node& node) {
   const std::string* text = node.text();
   if (text == nullptr) return kWrongType;
   const std::vector<std::string_view> words = split_words(key.words);
-  if (std::ranges::find(words, *text) != words.end()) return *text;
+  if (contains(words, *text)) return *text;
   return bad_value(quoted(*text) + " is unknown", suggestion(*text, words));
 }
 
@@ -134,20 +132,6 @@ Read read_path(const Node& node, const Surroundings& surroundings) {
   return path;
 }
 
-std::string_view example_value(const KeyInfo& key) {
-  switch (key.type) {
-    case KeyType::word: return split_words(key.words).front();
-    case KeyType::text: return "ubuntu:24.04";
-    case KeyType::path: return "~/work";
-    case KeyType::size: return "2g";
-    case KeyType::count: return "512";
-    case KeyType::cpus: return "1.5";
-    case KeyType::duration: return "10m";
-    case KeyType::boolean: return "true";
-    default: return {};
-  }
-}
-
 Read read_scalar(const KeyInfo& key, const Node& node, const Surroundings& surroundings) {
   if (key.unlimited && node.text() != nullptr && *node.text() == "unlimited") return Unlimited{};
   switch (key.type) {
@@ -169,49 +153,28 @@ Read read_scalar(const KeyInfo& key, const Node& node, const Surroundings& surro
 void Reporter::error(std::string_view check, const Position& at, std::string message,
                      std::string fix) {
   const bool override = source_.shape == Shape::override;
-  findings_.push_back(Finding{.severity = Severity::error,
-                              .check = override ? "sandbox_overrides" : std::string(check),
-                              .file = source_.file,
-                              .at = at,
-                              .message = std::move(message),
-                              .fix = std::move(fix)});
+  add_finding(findings_, Severity::error, override ? "sandbox_overrides" : check, origin(at),
+              std::move(message), std::move(fix));
 }
 
 std::string example_of(const KeyInfo& key, std::string_view name) {
-  if (key.type == KeyType::map)
-    return "for example: " + std::string(name) + " = { NAME = \"value\" }";
-  if (is_list(key.key)) return std::string(kListFix);
-  const bool bare =
-      key.type == KeyType::boolean || key.type == KeyType::count || key.type == KeyType::cpus;
-  const std::string value(example_value(key));
-  return "for example: " + std::string(name) + " = " + (bare ? value : "\"" + value + "\"");
+  std::string example(info(key.type).example);
+  if (key.type == KeyType::word) example = toml_text(split_words(key.words).front());
+  if (example.empty()) return std::string(kListFix);
+  return "for example: " + std::string(name) + " = " + example;
 }
 
 std::string expected_of(const KeyInfo& key) {
-  switch (key.type) {
-    case KeyType::word: return "one of " + join_words(split_words(key.words));
-    case KeyType::text: return "an image like \"ubuntu:24.04\"";
-    case KeyType::path: return "a path";
-    case KeyType::size: return "a size like \"2g\"";
-    case KeyType::count: return "a whole number or \"unlimited\"";
-    case KeyType::cpus: return "a number of processors like 2 or 1.5";
-    case KeyType::duration: return "a duration like \"10m\"";
-    case KeyType::boolean: return "true or false";
-    case KeyType::paths: return "a list of paths";
-    case KeyType::names: return "a list of names";
-    case KeyType::hosts: return "a list of hosts";
-    case KeyType::ports: return "a list of ports";
-    case KeyType::map: return "a table like { NAME = \"value\" }";
-  }
-  return "something else";
+  if (key.type == KeyType::word) return "one of " + joined(split_words(key.words), ", ");
+  return std::string(info(key.type).expected);
 }
 
 void report_type(const KeyInfo& key, std::string_view name, std::string_view expected,
                  const Node& found, std::string fix, Reporter& reporter) {
-  reporter.error(key.check, found.at,
-                 std::string(name) + ": expected " + std::string(expected) + ", found " +
-                     std::string(type_name(found)),
-                 std::move(fix));
+  reporter.error(
+      key.check, found.at,
+      std::string(name) + ": expected " + std::string(expected) + ", found " + type_name(found),
+      std::move(fix));
 }
 
 const List* read_list(const KeyInfo& key, std::string_view name, const Entry& entry,
@@ -249,21 +212,9 @@ std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, con
 
 std::vector<std::string_view> split_words(std::string_view words) {
   std::vector<std::string_view> result;
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    if (end > 0) result.push_back(words.substr(0, end));
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
+  for (const auto word : std::views::split(words, ' '))
+    if (!word.empty()) result.emplace_back(word);
   return result;
-}
-
-std::string join_words(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    if (!text.empty()) text += ", ";
-    text += word;
-  }
-  return text;
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
@@ -271,7 +222,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   const std::string_view near =
       nearest(word, known, std::clamp<std::size_t>(word.size() / 3, 1, 3));
   if (!near.empty()) return "did you mean \"" + std::string(near) + "\"?";
-  return "one of: " + join_words(known);
+  return "one of: " + joined(known, ", ");
 }
 
 }  // namespace coop::policy

@@ -27,6 +27,11 @@ class Reporter {
   Findings& findings_;
 };
 
+// An error in a value or item: the message is its subject, the fix its hint.
+inline std::unexpected<Error> bad_value(std::string_view message, std::string_view fix = {}) {
+  return invalid("value", message, fix);
+}
+
 // Nothing if the value is invalid for this key, which is then reported. Valid items of a list are
 // kept. `name` is the key as written: "pids" for pids_limit.
 std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, const Entry& entry,
@@ -40,6 +45,11 @@ const List* read_list(const KeyInfo& key, std::string_view name, const Entry& en
 void report_type(const KeyInfo& key, std::string_view name, std::string_view expected,
                  const Node& found, std::string fix, Reporter& reporter);
 
+// Every key of the table that has this shape, in the order of the schema.
+std::vector<std::string_view> known_names(Shape shape);
+// The key for which `name` is another spelling: "pids_limit" for "pids"; else the name itself.
+std::string_view meant_by(std::string_view name);
+
 // "a size like "2g"": describes a valid value of the key.
 std::string expected_of(const KeyInfo& key);
 
@@ -48,8 +58,6 @@ std::string example_of(const KeyInfo& key, std::string_view name);
 
 // "one two" as a list of words.
 std::vector<std::string_view> split_words(std::string_view words);
-// "one, two"
-std::string join_words(const std::vector<std::string_view>& words);
 // `did you mean "memory"?`, or if nothing is close: "one of: …".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known);
 

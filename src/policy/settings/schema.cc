@@ -1,4 +1,5 @@
 // The JSON Schema of policy files and coop.toml, generated from the key table.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "policy/builtin.h"
@@ -18,8 +19,6 @@ constexpr std::string_view kSize = R"([0-9]+(\.[0-9]{1,3})?[kKmMgGtT]?([iI]?[bB]
 constexpr std::string_view kDuration =
     R"(([0-9]+(\.[0-9]{1,3})?(ms|s|m|h))+|[0-9]+(\.[0-9]{1,3})?)";
 constexpr std::string_view kVariable = "^[A-Za-z_][A-Za-z0-9_]*$";
-
-enum class Spellings : std::uint8_t { new_ones, old_too };
 
 Json pattern_of(const KeyInfo& key, std::string_view expression) {
   const std::string word = key.unlimited ? "unlimited|" : "";
@@ -46,15 +45,8 @@ Json integer(std::int64_t least, std::int64_t most) {
   return {{"type", "integer"}, {"minimum", least}, {"maximum", most}};
 }
 
-Json cache_choice() {
-  std::vector<std::string_view> names;
-  for (const CacheEntry& cache : caches())
-    if (names.empty() || names.back() != cache.name) names.push_back(cache.name);
-  return one_of(names);
-}
-
 Json names_of(const KeyInfo& key) {
-  if (key.key == Key::cache_volumes) return list_of(cache_choice());
+  if (key.key == Key::cache_volumes) return list_of(one_of(cache_names()));
   if (!key.words.empty()) return list_of(one_of(split_words(key.words)));
   return list_of({{"type", "string"}, {"pattern", kVariable}});
 }
@@ -104,55 +96,38 @@ Json closed_object(Json properties) {
       {"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
 }
 
-Json network(Spellings spellings) {
-  const KeyInfo& row = info(Key::network);
-  std::vector<std::string_view> words = split_words(row.words);
-  if (spellings == Spellings::old_too) words.emplace_back("bridge");
-  const Json table = closed_object({{"mode", one_of(words)},
-                                    {"allow", property(Key::network_allow)},
-                                    {"deny", property(Key::network_deny)},
-                                    {"udp", property(Key::network_udp)},
-                                    {"publish", property(Key::network_publish)},
-                                    {"host_ports", property(Key::network_host_ports)}});
-  return described(either(one_of(words), table), row.help);
-}
-
-bool is_need(Key key) { return key == Key::landlock || key == Key::proc || key == Key::limits; }
-
-void add_groups(Json& properties) {
-  properties["env"] = described(closed_object({{"pass", property(Key::env_pass)},
-                                               {"set", property(Key::env_set)},
-                                               {"unsafe", property(Key::env_unsafe)}}),
-                                "the variables inside");
-  std::vector<std::string_view> mechanisms;
+// [sandbox.network] or [sandbox.env].
+Json table_of(std::string_view table, Json properties = Json::object()) {
   for (const KeyInfo& key : keys())
-    if (is_need(key.key)) mechanisms.push_back(key.name);
-  properties["require"] =
-      described(list_of(one_of(mechanisms)), "mechanisms without which nothing starts");
-  properties["best_effort"] =
-      described(list_of(one_of(mechanisms)), "mechanisms to go on without, and say so");
-}
-
-Json sandbox(Spellings spellings) {
-  Json properties = Json::object();
-  for (const KeyInfo& key : keys()) {
-    if (key.name.find('.') != std::string_view::npos || is_need(key.key)) continue;
-    if (key.key == Key::workspace && spellings == Spellings::new_ones) continue;
-    properties[std::string(key.name)] =
-        key.key == Key::network ? network(spellings) : property(key.key);
-  }
-  add_groups(properties);
-  if (spellings == Spellings::old_too) {
-    properties["enabled"] = described({{"type", "boolean"}}, "mode, as older files say it");
-    properties["allow_network"] =
-        described({{"type", "boolean"}}, "network \"full\" or \"none\", as older files say it");
-    properties["pids"] = property(Key::pids_limit);
-    properties["image"] = property(Key::base_image);
-  }
+    if (key.table() == table) properties[std::string(key.name_in_table())] = property(key.key);
   return closed_object(std::move(properties));
 }
 
-// An empty text overrides nothing.
+Json network(Shape shape) {
+  const KeyInfo& row = info(Key::network);
+  std::vector<std::string_view> words = split_words(row.words);
+  if (shape != Shape::policy_file) words.emplace_back("bridge");
+  const Json table = table_of("network", {{"mode", one_of(words)}});
+  return described(either(one_of(words), table), row.help);
+}
+
+Json property(std::string_view name, Shape shape) {
+  const Json mechanisms = list_of(one_of(mechanism_names()));
+  const Json boolean{{"type", "boolean"}};
+  if (name == "network") return network(shape);
+  if (name == "env") return described(table_of("env"), "the variables inside");
+  if (name == "require") return described(mechanisms, "mechanisms without which nothing starts");
+  if (name == "best_effort")
+    return described(mechanisms, "mechanisms to go on without, and say so");
+  if (name == "enabled") return described(boolean, "mode, as older files say it");
+  if (name == "allow_network")
+    return described(boolean, shape == Shape::override
+                                  ? "network \"full\" or \"none\""
+                                  : "network \"full\" or \"none\", as older files say it");
+  return property(std::ranges::find(keys(), meant_by(name), &KeyInfo::name)->key);
+}
+
+// In an override, an empty text overrides nothing.
 Json overridable(Json schema) {
   const Json description = schema["description"];
   schema.erase("description");
@@ -160,18 +135,13 @@ Json overridable(Json schema) {
           {"anyOf", Json::array({std::move(schema), {{"const", ""}}})}};
 }
 
-Json overrides() {
-  const Json image = overridable(property(Key::base_image));
-  const Json pids = overridable(property(Key::pids_limit));
-  const Json flag = described({{"type", "boolean"}}, "network \"full\" or \"none\"");
-  return closed_object({{"image", image},
-                        {"base_image", image},
-                        {"network", overridable(network(Spellings::old_too))},
-                        {"allow_network", overridable(flag)},
-                        {"memory", overridable(property(Key::memory))},
-                        {"cpus", overridable(property(Key::cpus))},
-                        {"pids", pids},
-                        {"pids_limit", pids}});
+Json sandbox(Shape shape) {
+  Json properties = Json::object();
+  for (const std::string_view name : known_names(shape)) {
+    const Json schema = property(name, shape);
+    properties[std::string(name)] = shape == Shape::override ? overridable(schema) : schema;
+  }
+  return closed_object(std::move(properties));
 }
 
 Json reference(std::string_view name) { return {{"$ref", "#/$defs/" + std::string(name)}}; }
@@ -193,14 +163,14 @@ Json definitions() {
   const Json agent{
       {"id", text}, {"name", text}, {"workspace", text}, {"sandbox", reference("config_sandbox")}};
   Json defs;
-  defs["sandbox"] = sandbox(Spellings::new_ones);
+  defs["sandbox"] = sandbox(Shape::policy_file);
   defs["config"] = described(open_object({{"agent", reference("agent")},
                                           {"agents", reference("agents")},
                                           {"sandbox", reference("config_sandbox")},
                                           {"users", reference("users")},
                                           {"cron", reference("cron")}}),
                              "coop.toml");
-  defs["config_sandbox"] = sandbox(Spellings::old_too);
+  defs["config_sandbox"] = sandbox(Shape::config);
   defs["agent"] = open_object(agent);
   defs["agents"] = {
       {"type", "array"},
@@ -219,7 +189,7 @@ Json definitions() {
                                   {"sandbox", reference("overrides")}},
                                  {"name", "cron"});
   defs["cron"] = list_of_tables("cron_job");
-  defs["overrides"] = overrides();
+  defs["overrides"] = sandbox(Shape::override);
   return defs;
 }
 

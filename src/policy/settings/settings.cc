@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "policy/quoted.h"
 #include "policy/settings/read_values.h"
 
@@ -22,17 +23,14 @@ constexpr Spelling kOldNames[] = {{"enabled", "mode"},
 constexpr std::string_view kOverrides =
     "image base_image network allow_network memory cpus pids pids_limit";
 
-// Keys that have their own table or list in the file.
-bool is_grouped(const KeyInfo& key) {
-  return key.name.find('.') != std::string_view::npos || key.key == Key::landlock ||
-         key.key == Key::proc || key.key == Key::limits;
-}
+}  // namespace
 
 std::vector<std::string_view> known_names(Shape shape) {
   if (shape == Shape::override) return split_words(kOverrides);
   std::vector<std::string_view> names;
   for (const KeyInfo& key : keys())
-    if (!is_grouped(key) && (key.key != Key::workspace || shape == Shape::config))
+    if (key.table().empty() && !is_mechanism(key.key) &&
+        (key.key != Key::workspace || shape == Shape::config))
       names.push_back(key.name);
   for (const std::string_view name : {"env", "require", "best_effort"}) names.push_back(name);
   if (shape == Shape::config)
@@ -45,6 +43,8 @@ std::string_view meant_by(std::string_view name) {
   return old == std::end(kOldNames) ? name : old->meant;
 }
 
+namespace {
+
 // The fix for a name that is valid elsewhere, but not in this file.
 std::string fix_unknown(std::string_view name, Shape shape,
                         const std::vector<std::string_view>& known) {
@@ -53,12 +53,11 @@ std::string fix_unknown(std::string_view name, Shape shape,
     if (name == "allow_network") return "write network = \"full\" or network = \"none\"";
     if (name == "workspace") return "only coop.toml names a workspace";
   }
-  const bool mechanism = name == "landlock" || name == "proc" || name == "limits";
-  if (mechanism && shape != Shape::override)
+  if (contains(mechanism_names(), name) && shape != Shape::override)
     return "write require = [\"" + std::string(name) + "\"] or best_effort = [\"" +
            std::string(name) + "\"]";
   const std::string_view meant = meant_by(name);
-  if (std::ranges::find(known, meant) != known.end()) name = meant;
+  if (contains(known, meant)) name = meant;
   return suggestion(name, known);
 }
 
@@ -71,7 +70,7 @@ class TableReader {
     const std::vector<std::string_view> known = known_names(shape);
     Unknown unknown{shape == Shape::override ? "an override" : "[sandbox]", known, false};
     for (const Entry& entry : table) {
-      if (std::ranges::find(known, entry.key) == known.end()) report_unknown(entry, unknown);
+      if (!contains(known, entry.key)) report_unknown(entry, unknown);
       // In an override, an empty text means that nothing is overridden.
       else if (shape != Shape::override || entry.value.text() == nullptr ||
                !entry.value.text()->empty())
@@ -140,18 +139,7 @@ class TableReader {
   void read_network(const Entry& entry) {
     const Table* table = entry.value.table();
     if (table == nullptr) return read_network_mode(entry, entry.key);
-    const std::vector<std::string_view> known{"mode", "allow",   "deny",
-                                              "udp",  "publish", "host_ports"};
-    Unknown unknown{"[sandbox.network]", known};
-    for (const Entry& inner : *table) {
-      if (inner.key == "mode") read_network_mode(inner, "network.mode");
-      else if (inner.key == "allow") read_inner(Key::network_allow, inner);
-      else if (inner.key == "deny") read_inner(Key::network_deny, inner);
-      else if (inner.key == "udp") read_inner(Key::network_udp, inner);
-      else if (inner.key == "publish") read_inner(Key::network_publish, inner);
-      else if (inner.key == "host_ports") read_inner(Key::network_host_ports, inner);
-      else report_unknown(inner, unknown);
-    }
+    read_table(*table, "network");
     if (find(*table, "mode") != nullptr) return;
     imply_allowlist(find(*table, "allow"), Key::network_allow);
     imply_allowlist(find(*table, "udp"), Key::network_udp);
@@ -184,23 +172,28 @@ class TableReader {
       return report_type(info(Key::env_pass), entry.key, "a table", entry.value,
                          R"(for example: env = { pass = ["NAME"], set = { NAME = "value" } })",
                          reporter_);
-    const std::vector<std::string_view> known{"pass", "set", "unsafe"};
-    Unknown unknown{"[sandbox.env]", known};
-    for (const Entry& inner : *table) {
-      if (inner.key == "pass") read_inner(Key::env_pass, inner);
-      else if (inner.key == "set") read_inner(Key::env_set, inner);
-      else if (inner.key == "unsafe") read_inner(Key::env_unsafe, inner);
-      else report_unknown(inner, unknown);
-    }
+    read_table(*table, "env");
   }
 
-  void read_inner(Key key, const Entry& entry) {
-    put(key, info(key).name, read_value(info(key), info(key).name, entry, reporter_));
+  // [sandbox.network] or [sandbox.env].
+  void read_table(const Table& table, const std::string& name) {
+    std::vector<std::string_view> known;
+    if (name == "network") known.emplace_back("mode");
+    for (const KeyInfo& key : keys())
+      if (key.table() == name) known.push_back(key.name_in_table());
+    const std::string where = "[sandbox." + name + "]";
+    Unknown unknown{where, known};
+    for (const Entry& inner : table) {
+      const auto key = std::ranges::find(keys(), name + "." + inner.key, &KeyInfo::name);
+      if (!contains(known, inner.key)) report_unknown(inner, unknown);
+      else if (inner.key == "mode") read_network_mode(inner, "network.mode");
+      else put(key->key, key->name, read_value(*key, key->name, inner, reporter_));
+    }
   }
 
   // require = ["landlock"], best_effort = ["proc"]: one key for each mechanism.
   void read_needs(const Entry& entry, std::string_view need) {
-    const std::vector<std::string_view> known{"landlock", "proc", "limits"};
+    const std::vector<std::string_view> known = mechanism_names();
     const KeyInfo& any = info(Key::landlock);
     const List* list = read_list(any, entry.key, entry, "a list of mechanisms", reporter_);
     if (list == nullptr) return;
@@ -211,7 +204,7 @@ class TableReader {
         continue;
       }
       const auto key = std::ranges::find(keys(), *name, &KeyInfo::name);
-      if (std::ranges::find(known, *name) == known.end())
+      if (!contains(known, *name))
         reporter_.error(any.check, node.at,
                         entry.key + ": " + quoted(*name) + " is not a mechanism",
                         suggestion(*name, known));
@@ -238,7 +231,7 @@ class TableReader {
 void report_outside(const Entry& entry, Reporter& reporter) {
   const std::vector<std::string_view> inside = known_names(Shape::policy_file);
   const std::vector<std::string_view> top{"sandbox"};
-  const bool misplaced = std::ranges::find(inside, entry.key) != inside.end();
+  const bool misplaced = contains(inside, entry.key);
   reporter.error("unknown_key", entry.at,
                  "unknown key " + quoted(entry.key) + " outside of [sandbox]",
                  misplaced ? "put it below a line with [sandbox]" : suggestion(entry.key, top));
@@ -255,6 +248,16 @@ const std::vector<Item>& items_of(const Settings& settings, Key key) {
   static const std::vector<Item> kNone;
   const Setting* setting = find(settings, key);
   return setting == nullptr ? kNone : setting->items;
+}
+
+bool has_item(const Settings& settings, Key key, std::string_view text) {
+  return contains(items_of(settings, key), text, &Item::text);
+}
+
+std::string_view word_of(const Settings& settings, Key key) {
+  const Setting* setting = find(settings, key);
+  const auto* word = setting == nullptr ? nullptr : std::get_if<std::string>(&setting->value);
+  return word == nullptr ? std::string_view() : *word;
 }
 
 Settings read_settings(const Table& table, const Source& source, Findings& findings) {
@@ -276,7 +279,7 @@ Settings read_policy(std::string_view text, const Source& source, Findings& find
   if (sandbox == nullptr) return {};
   if (const Table* table = sandbox->value.table()) return read_settings(*table, source, findings);
   reporter.error("sandbox_settings", sandbox->value.at,
-                 "sandbox: expected a table, found " + std::string(type_name(sandbox->value)),
+                 "sandbox: expected a table, found " + type_name(sandbox->value),
                  "write [sandbox] on a line of its own");
   return {};
 }

@@ -67,6 +67,8 @@ struct Item {
   Path path{};           // path lists: absolute, "~" and "$VAR" put in; may hold wildcards
   bool pattern = false;  // `path` has wildcards
   std::optional<Destination> destination{};  // lists of hosts; `text` is its spelling
+  std::optional<PublishedPort> published{};  // network_publish, as is `port` of network_host_ports
+  std::optional<std::uint16_t> port{};
   std::optional<Missing> if_missing{};  // skip when written with "?"; else each kind's own default
   Origin origin{};
   bool operator==(const Item&) const = default;
@@ -83,6 +85,9 @@ using Settings = std::map<Key, Setting>;
 // Nothing, and no items, for a key that is not set.
 const Setting* find(const Settings& settings, Key key);
 const std::vector<Item>& items_of(const Settings& settings, Key key);
+bool has_item(const Settings& settings, Key key, std::string_view text);
+// The word, text or path of a scalar key; empty when it is not set.
+std::string_view word_of(const Settings& settings, Key key);
 
 // --- The table of keys: one row each, read by the loader, the schema, `show` and the completions ---
 
@@ -106,16 +111,37 @@ struct KeyInfo {
   Key key;
   std::string_view name;  // as in `coop policy show`: "memory", "network.allow", "env.pass"
   KeyType type;
-  std::string_view words;    // of KeyType::word and names: space-separated; "" is anything
+  // Of KeyType::word and names: space-separated; "" is anything. Those of a KeyType::word but `backend` are ordered
+  // from the narrowest to the widest.
+  std::string_view words;
   bool unlimited;            // may be "unlimited"
   std::string_view check;    // whose finding a bad value is: "sandbox_memory"
   std::string_view initial;  // what holds when it is not set, as text: "none", "4096"
   std::string_view help;
+
+  // The table inside [sandbox] that the key is written in: "network" of "network.allow"; else empty.
+  constexpr std::string_view table() const {
+    return name.substr(0, name.contains('.') ? name.find('.') : 0);
+  }
+  constexpr std::string_view name_in_table() const { return name.substr(name.find('.') + 1); }
+};
+
+// One row for each type.
+struct TypeInfo {
+  KeyType type;
+  bool list;
+  std::string_view expected;  // in messages; of KeyType::word the key's own words instead
+  std::string_view example;   // as TOML writes it
+  std::string_view manual;    // in the man page, if other than `expected`
 };
 
 std::span<const KeyInfo> keys();
 const KeyInfo& info(Key key);
-bool is_list(Key key);
+const TypeInfo& info(KeyType type);
+inline bool is_list(Key key) { return info(info(key).type).list; }
+// landlock, proc, limits: written in the lists `require` and `best_effort`.
+bool is_mechanism(Key key);
+std::vector<std::string_view> mechanism_names();
 
 // --- Reading ---------------------------------------------------------------------------------
 
@@ -150,6 +176,11 @@ Settings read_policy(std::string_view text, const Source& source, Findings& find
 
 // The value as TOML writes it: `"2g"`, `512`, `true`, `["a", "b"]`; env_set as `{ A = "1" }`.
 std::string value_text(Key key, const Setting& setting);
+// One item of a list: `"a"`; of env_set: `A = "1"`.
+std::string item_text(Key key, const Item& item);
+
+// For listings and logs: the values of variables that hold secrets are replaced.
+Setting without_secrets(Key key, Setting setting);
 
 // A whole policy file that reads back as the same settings.
 std::string to_toml(const Settings& settings);

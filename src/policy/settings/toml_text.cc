@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/path.h"
+#include "policy/quoted.h"
 
 namespace coop::policy {
 
@@ -16,17 +17,19 @@ std::string escape(unsigned code) {
   return text.data();
 }
 
-// Length of the character at the front, in bytes; 0 if it is invalid.
+// Length of the character at the front, in bytes; 0 if it is invalid. is_utf8() refuses C1 controls.
 std::size_t character_length(std::string_view text) {
+  if (static_cast<unsigned char>(text.front()) < 0x80) return 1;
+  if (text.size() > 1 && text.front() == '\xc2' && is_deceptive(text)) return 2;
   for (std::size_t length = 2; length <= std::min<std::size_t>(4, text.size()); ++length)
     if (is_utf8(text.substr(0, length))) return length;
   return 0;
 }
 
-// The code point of a character of two or three bytes.
+// The code point of a character of at most three bytes.
 unsigned code_of(std::string_view character) {
-  unsigned code =
-      static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1fU : 0x0fU);
+  constexpr std::array<unsigned, 4> kFirst{0, 0x7f, 0x1f, 0x0f};
+  unsigned code = static_cast<unsigned char>(character[0]) & kFirst.at(character.size());
   for (const char c : character.substr(1))
     code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
   return code;
@@ -37,26 +40,14 @@ unsigned code_of(std::string_view character) {
 std::string toml_text(std::string_view text) {
   std::string result = "\"";
   while (!text.empty()) {
-    const auto byte = static_cast<unsigned char>(text.front());
-    std::size_t used = 1;
-    if (byte == '"' || byte == '\\') {
-      result += '\\';
-      result += text.front();
-    } else if (byte < 0x20 || byte == 0x7f) {
-      result += escape(byte);
-    } else if (byte < 0x80) {
-      result += text.front();
-    } else if (byte == 0xc2 && text.size() > 1 && is_deceptive(text)) {
-      result += escape(code_of(text.substr(0, 2)));  // a C1 control, or a soft hyphen
-      used = 2;
-    } else if (const std::size_t length = character_length(text); length > 0) {
-      const std::string_view character = text.substr(0, length);
-      result += is_deceptive(character) ? escape(code_of(character)) : std::string(character);
-      used = length;
-    } else {
-      result += escape(0xfffd);
-    }
-    text.remove_prefix(used);
+    const std::size_t length = character_length(text);
+    const std::string_view character = text.substr(0, length);
+    if (length == 0) result += escape(0xfffd);
+    else if (has_control(character) || is_deceptive(character))
+      result += escape(code_of(character));
+    else if (character == "\"" || character == "\\") result += "\\" + std::string(character);
+    else result += character;
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result + "\"";
 }

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 #include "base/path.h"
 #include "base/quantity.h"
+#include "base/redact.h"
 #include "policy/settings/settings.h"
 #include "policy/settings/toml_text.h"
 
@@ -58,94 +58,39 @@ struct ScalarText {
   }
 };
 
-std::string item_text(KeyType type, const Item& item) {
-  if (type == KeyType::map) return toml_key(item.text) + " = " + toml_text(item.value);
-  if (type == KeyType::ports && item.text.find(':') == std::string::npos) return item.text;
-  return toml_text(item.text + (item.if_missing == Missing::skip ? "?" : ""));
-}
-
 std::string list_text(Key key, const Setting& setting) {
   const bool map = info(key).type == KeyType::map;
   std::string text;
-  for (const Item& item : setting.items) {
-    if (!text.empty()) text += ", ";
-    text += item_text(info(key).type, item);
-  }
+  for (const Item& item : setting.items) text += (text.empty() ? "" : ", ") + item_text(key, item);
   if (!map) return "[" + text + "]";
   return text.empty() ? "{}" : "{ " + text + " }";
 }
 
-std::string broken_list(Key key, const Setting& setting) {
-  std::string text = "[\n";
-  for (const Item& item : setting.items) text += "  " + item_text(info(key).type, item) + ",\n";
-  return text + "]";
+std::string line(std::string_view name, Key key, const Setting& setting) {
+  constexpr std::size_t kLongest = 100;
+  std::string value = value_text(key, setting);
+  const bool breakable = is_list(key) && info(key).type != KeyType::map;
+  if (breakable && name.size() + 3 + value.size() > kLongest) {
+    value = "[\n";
+    for (const Item& item : setting.items) value += "  " + item_text(key, item) + ",\n";
+    value += "]";
+  }
+  return value.empty() ? "" : std::string(name) + " = " + value + "\n";
 }
 
-constexpr std::string_view kNetwork = "network.";
-constexpr std::array kNetworkLists{Key::network_allow, Key::network_deny, Key::network_udp,
-                                   Key::network_publish, Key::network_host_ports};
+bool has_table(const Settings& settings, std::string_view table) {
+  return std::ranges::any_of(settings,
+                             [&](const auto& entry) { return info(entry.first).table() == table; });
+}
 
-class Writer {
- public:
-  explicit Writer(const Settings& settings) : settings_(settings) {}
-
-  std::string write() {
-    const bool network_table =
-        std::ranges::any_of(kNetworkLists, [&](Key key) { return has(key); });
-    text_ = "[sandbox]\n";
-    for (const auto& [key, setting] : settings_)
-      if (stands_alone(key) && !(key == Key::network && network_table))
-        line(info(key).name, key, setting);
-    needs("require", "required");
-    needs("best_effort", "best_effort");
-    if (network_table) {
-      text_ += "\n[sandbox.network]\n";
-      line_if_set("mode", Key::network);
-      for (const Key key : kNetworkLists) line_if_set(info(key).name.substr(kNetwork.size()), key);
-    }
-    if (has(Key::env_pass) || has(Key::env_set) || has(Key::env_unsafe)) {
-      text_ += "\n[sandbox.env]\n";
-      line_if_set("pass", Key::env_pass);
-      line_if_set("set", Key::env_set);
-      line_if_set("unsafe", Key::env_unsafe);
-    }
-    return std::move(text_);
-  }
-
- private:
-  static bool is_need(Key key) {
-    return key == Key::landlock || key == Key::proc || key == Key::limits;
-  }
-  static bool stands_alone(Key key) {
-    return !is_need(key) && info(key).name.find('.') == std::string_view::npos;
-  }
-
-  bool has(Key key) const { return settings_.contains(key); }
-
-  void line(std::string_view name, Key key, const Setting& setting) {
-    constexpr std::size_t kLongest = 100;
-    std::string value = value_text(key, setting);
-    const bool breakable = is_list(key) && info(key).type != KeyType::map;
-    if (breakable && name.size() + 3 + value.size() > kLongest) value = broken_list(key, setting);
-    if (!value.empty()) text_ += std::string(name) + " = " + value + "\n";
-  }
-
-  void line_if_set(std::string_view name, Key key) {
-    if (const auto found = settings_.find(key); found != settings_.end())
-      line(name, key, found->second);
-  }
-
-  void needs(std::string_view name, std::string_view need) {
-    std::string names;
-    for (const auto& [key, setting] : settings_)
-      if (is_need(key) && setting.value == Scalar(std::string(need)))
-        names += (names.empty() ? "" : ", ") + toml_text(info(key).name);
-    if (!names.empty()) text_ += std::string(name) + " = [" + names + "]\n";
-  }
-
-  const Settings& settings_;
-  std::string text_{};
-};
+// require = […] or best_effort = […]
+std::string mechanisms(const Settings& settings, std::string_view list, std::string_view need) {
+  std::string names;
+  for (const auto& [key, setting] : settings)
+    if (is_mechanism(key) && word_of(settings, key) == need)
+      names += (names.empty() ? "" : ", ") + toml_text(info(key).name);
+  return names.empty() ? "" : std::string(list) + " = [" + names + "]\n";
+}
 
 }  // namespace
 
@@ -154,6 +99,38 @@ std::string value_text(Key key, const Setting& setting) {
   return std::visit(ScalarText{info(key).type}, setting.value);
 }
 
-std::string to_toml(const Settings& settings) { return Writer(settings).write(); }
+std::string item_text(Key key, const Item& item) {
+  const KeyType type = info(key).type;
+  if (type == KeyType::map) return toml_key(item.text) + " = " + toml_text(item.value);
+  if (type == KeyType::ports && !item.text.contains(':')) return item.text;
+  return toml_text(item.text + (item.if_missing == Missing::skip ? "?" : ""));
+}
+
+Setting without_secrets(Key key, Setting setting) {
+  if (key == Key::env_set)
+    for (Item& item : setting.items)
+      if (names_a_secret(item.text)) item.value = "…";
+  return setting;
+}
+
+std::string to_toml(const Settings& settings) {
+  std::string text = "[sandbox]\n";
+  for (const auto& [key, setting] : settings) {
+    const bool in_network_table = key == Key::network && has_table(settings, "network");
+    if (info(key).table().empty() && !is_mechanism(key) && !in_network_table)
+      text += line(info(key).name, key, setting);
+  }
+  text += mechanisms(settings, "require", "required");
+  text += mechanisms(settings, "best_effort", "best_effort");
+  for (const std::string_view table : {"network", "env"}) {
+    if (!has_table(settings, table)) continue;
+    text += "\n[sandbox." + std::string(table) + "]\n";
+    for (const auto& [key, setting] : settings) {
+      if (info(key).table() == table) text += line(info(key).name_in_table(), key, setting);
+      if (key == Key::network && table == "network") text += line("mode", key, setting);
+    }
+  }
+  return text;
+}
 
 }  // namespace coop::policy

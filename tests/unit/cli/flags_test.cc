@@ -140,7 +140,7 @@ TEST(FlagsTest, AnUnknownFlagIsAnErrorWithASuggestion) {
 TEST(FlagsTest, MissingAndSuperfluousValuesAreErrors) {
   for (const Flag& flag : flags()) {
     const std::string name(flag.name);
-    if (flag.value.empty()) {
+    if (flag.placeholder.empty()) {
       EXPECT_EQ(to_text(must_refuse({name + "=x", "--", "true"})), name + ": takes no value")
           << name;
     } else {

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "cli/flags.h"
-#include "cli/network_flags.h"
 #include "cli_runner.h"
 #include "settings_literals.h"
 #include "support/destination_rule.h"

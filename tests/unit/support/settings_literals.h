@@ -9,6 +9,7 @@
 #include "base/wildcard.h"
 #include "coop/destination.h"
 #include "policy/merge/merge.h"
+#include "policy/settings/read_items.h"
 
 namespace coop::policy::testing_literals {
 
@@ -41,8 +42,13 @@ inline Item host_item(Key key, const std::string& text, const Origin& origin = {
   return {.text = text, .destination = std::move(parsed).value(), .origin = origin};
 }
 
-inline bool lists_hosts(Key key) {
-  return key == Key::network_allow || key == Key::network_deny || key == Key::network_udp;
+// An item of any list of names, hosts or ports.
+inline Item listed_item(Key key, const std::string& text, const Origin& origin) {
+  if (info(key).type == KeyType::hosts) return host_item(key, text, origin);
+  if (info(key).type != KeyType::ports) return name_item(text, origin);
+  Item item = read_item(info(key), text).value();
+  item.origin = origin;
+  return item;
 }
 
 // One layer, a line for each call.
@@ -65,9 +71,7 @@ class LayerMaker {
     const Origin origin = at(layer_.scope, ++line_);
     Setting& setting = layer_.settings[key];
     setting.origin = origin;
-    for (const std::string& name : names)
-      setting.items.push_back(lists_hosts(key) ? host_item(key, name, origin)
-                                               : name_item(name, origin));
+    for (const std::string& name : names) setting.items.push_back(listed_item(key, name, origin));
     return *this;
   }
   LayerMaker& variable(const std::string& name, const std::string& value) {

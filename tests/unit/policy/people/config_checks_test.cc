@@ -330,7 +330,7 @@ TEST(ConfigChecksTest, AnOverrideThatGivesMoreIsPointedOut) {
 // --- The list -----------------------------------------------------------------------------------------
 
 TEST(ConfigChecksTest, EveryNameIsListedOnce) {
-  const std::vector<std::string_view> names = check_names();
+  const std::span<const std::string_view> names = check_names();
   EXPECT_EQ(std::set<std::string_view>(names.begin(), names.end()).size(), names.size());
   for (const KeyInfo& key : keys()) EXPECT_THAT(names, Contains(key.check));
 }

@@ -118,10 +118,10 @@ TEST(DocumentTest, EntriesAreFoundByName) {
 
 TEST(DocumentTest, TypesHaveNamesForMessages) {
   const Table table = must_parse("a = true\nb = 1\nc = 1.5\nd = ''\ne = []\nf = {}\n");
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const Entry& entry : table) names.push_back(type_name(entry.value));
-  EXPECT_EQ(names, (std::vector<std::string_view>{"true or false", "a whole number", "a number",
-                                                  "a string", "a list", "a table"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"true or false", "a whole number", "a number",
+                                             "a string", "a list", "a table"}));
 }
 
 TEST(DocumentTest, MistakesInTheSyntaxNameTheirPlace) {

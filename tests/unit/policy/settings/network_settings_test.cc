@@ -244,6 +244,17 @@ TEST(NetworkSettingsTest, TheCeilingNamesWhatMayBeAskedFor) {
   EXPECT_TRUE(is_beyond(ceiling, Key::sockets, "/run/x.sock/y"));
 }
 
+// Only a parsed value counts: the text of an item decides nothing.
+TEST(NetworkSettingsTest, APortThatWasNotParsedGrantsNothing) {
+  const Settings none = organisation().set(Key::network, "none").settings();
+  Layer asked = user().names(Key::network_publish, {"127.0.0.1:80:80"});
+  EXPECT_TRUE(beyond(none, asked.settings).empty());
+  EXPECT_EQ(applied({asked}).publish.size(), 1u);
+  asked.settings.at(Key::network_publish).items.front().published.reset();
+  EXPECT_FALSE(beyond(none, asked.settings).empty());
+  EXPECT_EQ(refused({asked}), kMine + ":1: \"127.0.0.1:80:80\" was not parsed []");
+}
+
 TEST(NetworkSettingsTest, ACeilingOnHostsIsNotGoneAround) {
   const Settings none = organisation().set(Key::network, "none").settings();
   const Settings hosts = organisation().names(Key::network_allow, {"a.com"}).settings();

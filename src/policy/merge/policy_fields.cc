@@ -1,0 +1,91 @@
+#include "policy/merge/policy_fields.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "policy/policy.h"
+
+namespace coop::policy {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+Scalar scalar_of(std::uint64_t number) { return number; }
+Scalar scalar_of(milliseconds time) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0));
+}
+
+void assign(std::uint64_t& field, std::uint64_t number) { field = number; }
+void assign(milliseconds& field, std::uint64_t number) {
+  constexpr auto kLongest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  field = milliseconds(static_cast<std::int64_t>(std::min(number, kLongest)));
+}
+
+template <std::uint64_t Limits::* member>
+constexpr PolicyField limit(Key key) {
+  return {key, [](const Policy& policy) -> Scalar { return policy.limits.*member; },
+          [](Policy& policy, const Scalar& value) {
+            if (const auto* number = std::get_if<std::uint64_t>(&value))
+              policy.limits.*member = *number;
+          }};
+}
+
+// Without a value there is no limit.
+template <auto member>
+constexpr PolicyField optional_limit(Key key) {
+  return {key,
+          [](const Policy& policy) {
+            const auto& field = policy.limits.*member;
+            return field ? scalar_of(*field) : Unlimited{};
+          },
+          [](Policy& policy, const Scalar& value) {
+            auto& field = policy.limits.*member;
+            if (std::holds_alternative<Unlimited>(value)) field.reset();
+            if (const auto* number = std::get_if<std::uint64_t>(&value))
+              assign(field.emplace(), *number);
+          }};
+}
+
+template <Mechanism mechanism>
+constexpr PolicyField need(Key key) {
+  return {
+      key,
+      [](const Policy& policy) -> Scalar {
+        return std::string(policy.need(mechanism) == Need::required ? "required" : "best_effort");
+      },
+      [](Policy& policy, const Scalar& value) {
+        policy.needs[mechanism] =
+            value == Scalar("best_effort") ? Need::best_effort : Need::required;
+      }};
+}
+
+constexpr std::array kFields{
+    PolicyField{Key::view,
+                [](const Policy& policy) -> Scalar { return std::string(to_text(policy.view)); },
+                [](Policy& policy, const Scalar& value) {
+                  policy.view = value == Scalar("host") ? View::host : View::minimal;
+                }},
+    PolicyField{
+        Key::debug,
+        [](const Policy& policy) -> Scalar { return policy.debugging == Debugging::allowed; },
+        [](Policy& policy, const Scalar& value) {
+          policy.debugging = value == Scalar(true) ? Debugging::allowed : Debugging::denied;
+        }},
+    optional_limit<&Limits::memory>(Key::memory),
+    optional_limit<&Limits::pids>(Key::pids_limit),
+    optional_limit<&Limits::milli_cpus>(Key::cpus),
+    optional_limit<&Limits::timeout>(Key::timeout),
+    limit<&Limits::tmp_size>(Key::tmp_size),
+    limit<&Limits::output_limit>(Key::output_limit),
+    need<Mechanism::landlock>(Key::landlock),
+    need<Mechanism::proc>(Key::proc),
+    need<Mechanism::limits>(Key::limits),
+};
+
+}  // namespace
+
+std::span<const PolicyField> policy_fields() { return kFields; }
+
+}  // namespace coop::policy
