@@ -49,7 +49,7 @@ Result<void> ViewRoot::receive_root(const Plan& plan) {
   return {};
 }
 
-bool ViewRoot::is_alive() const { return !has_ended(launched_.pidfd.get()); }
+bool ViewRoot::is_alive() const { return !is_ready(launched_.pidfd.get()); }
 
 ViewRoot::~ViewRoot() {
   // A child that the program forked has a copy of this, and the sandbox stays the parent's.
