@@ -100,7 +100,7 @@ void Admission::accept(const Door& door) {
       continue;
     }
     ++connections_;
-    door.arrived(std::move(client), Slot(*this));
+    door.arrived(std::move(client), Slot(this));
   }
 }
 

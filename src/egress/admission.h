@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "sys/event_loop.h"
@@ -31,19 +30,11 @@ void reset_on_close(const UniqueFd& socket);
 // one ends. At the limit of all workers together, new connections are reset.
 class Admission {
  public:
-  // One connection's slot; destroying it admits the next.
-  class Slot {
-   public:
-    explicit Slot(Admission& admission) : admission_(&admission) {}
-    Slot(Slot&& other) noexcept : admission_(std::exchange(other.admission_, nullptr)) {}
-    Slot& operator=(Slot&&) = delete;
-    ~Slot() {
-      if (admission_ != nullptr) admission_->leave();
-    }
-
-   private:
-    Admission* admission_;
+  struct Leave {
+    void operator()(Admission* admission) const { admission->leave(); }
   };
+  using Slot =
+      std::unique_ptr<Admission, Leave>;  // one connection's; destroying it admits the next
   using Arrived = std::function<void(UniqueFd client, Slot slot)>;
 
   // Both outlive it, and it outlives its slots. `full` is called whenever the limit is reached.

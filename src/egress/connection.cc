@@ -1,6 +1,5 @@
 #include "egress/connection.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -22,19 +21,13 @@ void wake_from(const UniqueFd& socket, std::size_t bytes) {
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
 }
 
-bool has_ended(const UniqueFd& socket) {
-  pollfd watched{socket.get(), POLLRDHUP, 0};
-  return ::poll(&watched, 1, 0) > 0;
-}
+}  // namespace
 
-// For small data at the start of a connection: the send buffer has room.
-bool pass(const UniqueFd& socket, std::string_view bytes) {
+bool Connection::pass(const UniqueFd& socket, std::string_view bytes) {
   errno = EMSGSIZE;  // a partial send
   return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
          static_cast<ssize_t>(bytes.size());
 }
-
-}  // namespace
 
 Connection::Connection(Egress& egress, Admission::Slot slot, UniqueFd client)
     : egress_(egress), client_(std::move(client)), slot_(std::move(slot)) {}
@@ -91,8 +84,7 @@ void Connection::inspect() {
   when_ready(server_, EPOLLIN, [this] {
     if (first_.empty()) return relay();
     // A TLS server sends nothing before it has the whole ClientHello.
-    refuse(Part::tls_guard, "incomplete TLS ClientHello");
-    end(Closing::reset);
+    refuse_tls("incomplete TLS ClientHello");
   });
   if (!first_.empty()) judge_hello();
 }
@@ -108,19 +100,14 @@ void Connection::judge_hello() {
   const ClientHello hello = read_client_hello(first_);
   switch (hello.kind) {
     case ClientHello::Kind::need_more:
-      return when_late(egress_.options().head_time, [this] {
-        refuse(Part::tls_guard, "incomplete TLS ClientHello");
-        end(Closing::reset);
-      });
+      return when_late(egress_.options().head_time,
+                       [this] { refuse_tls("incomplete TLS ClientHello"); });
     case ClientHello::Kind::not_tls: return relay();
-    case ClientHello::Kind::malformed:
-      refuse(Part::tls_guard, "malformed TLS ClientHello");
-      return end(Closing::reset);
+    case ClientHello::Kind::malformed: return refuse_tls("malformed TLS ClientHello");
     case ClientHello::Kind::no_name: return pass_hello(hello);
     case ClientHello::Kind::named:
       if (hello.name == event_.host) return pass_hello(hello);
-      refuse(Part::tls_guard, "the TLS ClientHello names " + hello.name);
-      return end(Closing::reset);
+      return refuse_tls("the TLS ClientHello names " + hello.name);
   }
 }
 
@@ -151,13 +138,11 @@ void Connection::judge_answer() {
       ::recv(server_.get(), buffer.data(), kServerHelloHead, MSG_PEEK | MSG_DONTWAIT);
   if (seen < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (seen > 0 && seen < static_cast<ssize_t>(kServerHelloHead) && buffer[0] == kHandshakeRecord &&
-      !has_ended(server_)) {
+      !is_ready(server_.get(), POLLRDHUP)) {
     // The rest is in flight; wait for it.
     wake_from(server_, kServerHelloHead);
-    return when_late(egress_.options().head_time, [this] {
-      refuse(Part::tls_guard, "incomplete TLS ServerHello");
-      end(Closing::reset);
-    });
+    return when_late(egress_.options().head_time,
+                     [this] { refuse_tls("incomplete TLS ServerHello"); });
   }
   in_time();
   if (seen <= 0 || !asks_for_second_hello({buffer.data(), static_cast<std::size_t>(seen)}))
@@ -174,10 +159,8 @@ void Connection::judge_answer() {
     if (heard == Heard::the_end) return end(Closing::reset);
     if (heard == Heard::something) judge_second_hello();
   });
-  when_late(egress_.options().head_time, [this] {
-    refuse(Part::tls_guard, "incomplete second TLS ClientHello");
-    end(Closing::reset);
-  });
+  when_late(egress_.options().head_time,
+            [this] { refuse_tls("incomplete second TLS ClientHello"); });
   if (!first_.empty()) judge_second_hello();
 }
 
@@ -187,10 +170,9 @@ void Connection::judge_second_hello() {
   const bool same = hello.kind == ClientHello::Kind::no_name ||
                     (hello.kind == ClientHello::Kind::named && hello.name == event_.host);
   if (same) return relay();
-  refuse(Part::tls_guard, hello.kind == ClientHello::Kind::named
-                              ? "the second TLS ClientHello names " + hello.name
-                              : "malformed second TLS ClientHello");
-  end(Closing::reset);
+  refuse_tls(hello.kind == ClientHello::Kind::named
+                 ? "the second TLS ClientHello names " + hello.name
+                 : "malformed second TLS ClientHello");
 }
 
 void Connection::relay() {
@@ -211,6 +193,11 @@ void Connection::refuse(Part wall, std::string why) {
   event_.problem = std::move(why);
 }
 
+void Connection::refuse_tls(std::string why) {
+  refuse(Part::tls_guard, std::move(why));
+  end(Closing::reset);
+}
+
 void Connection::fail(const Error& error) {
   event_.problem = to_text(error);
   end(Closing::reset);
@@ -218,8 +205,7 @@ void Connection::fail(const Error& error) {
 
 void Connection::answer(std::string_view bytes) {
   record();
-  // Small and the first data sent: the send buffer has room.
-  ::send(client_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  pass(client_, bytes);
   ::shutdown(client_.get(), SHUT_WR);
   when_late(egress_.options().refused_time, [this] { end(Closing::clean); });
   when_ready(client_, EPOLLIN, [this] { drain(); });

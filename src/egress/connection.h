@@ -35,6 +35,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void go(Target target);
   void go_to(std::vector<std::string> addresses);
 
+  // Sends small data at the start of a connection: the send buffer has room.
+  static bool pass(const UniqueFd& socket, std::string_view bytes);
   // Inspects the client's first bytes: a TLS ClientHello must name the requested host. Then relays.
   void inspect();
   void relay();
@@ -74,6 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   std::shared_ptr<Outbound> new_outbound();
+  void refuse_tls(std::string why);
   void fail(const Error& error);
   void read_hello();
   void judge_hello();

@@ -67,7 +67,8 @@ class Egress {
   void forget(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
 
  private:
-  void begin(const std::shared_ptr<Connection>& connection);
+  template <typename Kind, typename... More>
+  Result<void> serve(UniqueFd listener, More... more);
 
   EventLoop& loop_;
   const NameTable& table_;

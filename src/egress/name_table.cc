@@ -37,11 +37,6 @@ std::optional<std::string> NameTable::name_of(std::string_view address) const {
   return names_[value - kFirst];
 }
 
-std::size_t NameTable::size() const {
-  const std::lock_guard lock(mutex_);
-  return names_.size();
-}
-
 std::string NameTable::ipv4(std::uint32_t number) { return bytes_of(kFirst + number); }
 
 std::string NameTable::ipv6(std::uint32_t number) {

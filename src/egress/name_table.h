@@ -28,7 +28,6 @@ class NameTable {
 
   static std::string ipv4(std::uint32_t number);  // 4 bytes
   static std::string ipv6(std::uint32_t number);  // 16 bytes
-  std::size_t size() const;
 
  private:
   mutable std::mutex mutex_{};

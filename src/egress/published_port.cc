@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/address.h"
 #include "egress/admission.h"
 
 namespace coop::egress {
@@ -53,7 +54,6 @@ void PublishedPorts::accept(int listener, const PublishedPort& port) {
 void PublishedPorts::receive(UniqueFd client, const PublishedPort& port) {
   const Place visitor = visitors_.insert(visitors_.end(), Visitor{});
   visitor->client = std::move(client);
-  visitor->port = port.sandbox;
   visitor->event = {.kind = NetworkEvent::Kind::published,
                     .host = "localhost",
                     .address = port.address + ":" + std::to_string(port.host),
@@ -76,13 +76,10 @@ void PublishedPorts::take_socket(UniqueFd socket) {
   waiting_.pop_front();
   if (!socket.valid()) return end(visitor, "the sandbox could not make a socket");
   visitor->server = std::move(socket);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(visitor->port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_storage address{};
+  const socklen_t size = fill_socket_address(address, {"\x7f\0\0\1", 4}, visitor->event.port);
   const int fd = visitor->server.get();
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 &&
-      errno != EINPROGRESS)
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), size) < 0 && errno != EINPROGRESS)
     return end(visitor, errno_text(errno));
   if (const Result<void> watched =
           loop_.watch(fd, EPOLLOUT, [this, visitor](std::uint32_t) { connected(visitor); });

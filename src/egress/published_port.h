@@ -38,7 +38,6 @@ class PublishedPorts {
     UniqueFd client{};
     UniqueFd server{};
     NetworkEvent event{};
-    std::uint16_t port = 0;
     EventLoop::Timer deadline{};
     std::unique_ptr<Relay> relay{};
   };

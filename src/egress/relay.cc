@@ -66,13 +66,11 @@ Relay::~Relay() {
 }
 
 void Relay::forget() {
-  if (!std::exchange(watching_, false)) return;
   loop_.forget(sockets_.client.get());
   loop_.forget(sockets_.server.get());
 }
 
 Result<void> Relay::start() {
-  watching_ = true;
   // Send now, which saves a turn of the loop: the server has just been connected and has buffer
   // space.
   if (!up_.held.empty() && send_held(up_) == Pumped::broken) return system_error("send");

@@ -82,7 +82,6 @@ class Relay {
   Direction up_{};  // from the client to the server
   Direction down_{};
   std::function<void(const Relayed&)> ended_;
-  bool watching_ = false;
 };
 
 }  // namespace coop::egress

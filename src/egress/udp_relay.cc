@@ -94,12 +94,6 @@ Result<void> tell_destinations(int socket) {
 
 }  // namespace
 
-struct UdpRelay::Datagram {
-  std::string client{};
-  std::string destination{};
-  std::string_view content{};
-};
-
 UdpRelay::UdpRelay(EventLoop& loop, UdpOptions options)
     : loop_(loop), options_(std::move(options)) {
   end_idle();
@@ -135,21 +129,22 @@ void UdpRelay::receive(const Listener& listener) {
                    .msg_controllen = control.bytes.size()};
     const ssize_t size = ::recvmsg(listener.socket.get(), &message, MSG_DONTWAIT);
     if (size < 0) return;
-    pass_on(listener, {.client = {reinterpret_cast<const char*>(&client), message.msg_namelen},
-                       .destination = destination_of(message),
-                       .content = {buffer.data(), static_cast<std::size_t>(size)}});
+    pass_on(listener,
+            {.listener = listener.socket.get(),
+             .client = {reinterpret_cast<const char*>(&client), message.msg_namelen},
+             .destination = destination_of(message)},
+            {buffer.data(), static_cast<std::size_t>(size)});
   }
 }
 
-void UdpRelay::pass_on(const Listener& listener, const Datagram& datagram) {
-  if (datagram.destination.empty()) return;
-  Key key{listener.socket.get(), datagram.client, datagram.destination};
+void UdpRelay::pass_on(const Listener& listener, Key key, std::string_view content) {
+  if (key.destination.empty()) return;
   auto flow = flows_.find(key);
   if (flow == flows_.end()) flow = open(listener, std::move(key));
   if (flow == flows_.end()) return;
   flow->second.used = Clock::now();
-  const ssize_t sent = ::send(flow->second.socket.get(), datagram.content.data(),
-                              datagram.content.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t sent = ::send(flow->second.socket.get(), content.data(), content.size(),
+                              MSG_DONTWAIT | MSG_NOSIGNAL);
   // A datagram that cannot be sent is lost. ECONNREFUSED of an earlier one is reported by the next
   // send.
   if (sent < 0 && errno != EAGAIN) flow->second.event.problem = errno_text(errno);

@@ -45,7 +45,6 @@ class UdpRelay {
     UniqueFd socket{};
     std::uint16_t port = 0;
   };
-  struct Datagram;
   struct Key {
     int listener = -1;
     std::string client{};       // its socket address, as the kernel returned it
@@ -60,7 +59,7 @@ class UdpRelay {
   using Flows = std::map<Key, Flow>;
 
   void receive(const Listener& listener);
-  void pass_on(const Listener& listener, const Datagram& datagram);
+  void pass_on(const Listener& listener, Key key, std::string_view content);
   Flows::iterator open(const Listener& listener, Key key);
   void refuse(const NetworkEvent& event);
   void answer(const Key& key);

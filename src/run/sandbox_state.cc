@@ -1,6 +1,5 @@
 #include "run/sandbox_state.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -261,8 +260,7 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   // exit (which unmounts) can proceed while we walk.
   if (ending == Ending::timed_out || !is_alone(state)) reap(state);
   // init's last report may still be unread.
-  for (pollfd watched{state.launched.control.get(), POLLIN, 0};
-       ::poll(&watched, 1, 0) > 0 && read_report(state);) {
+  while (is_ready(state.launched.control.get()) && read_report(state)) {
   }
   if (state.timed_out) ending = Ending::timed_out;
   state.concluded = true;

@@ -54,7 +54,7 @@ Result<void> ViewRoot::receive_root(const Plan& plan) {
   return {};
 }
 
-bool ViewRoot::is_alive() const { return !has_ended(launched_.pidfd.get()); }
+bool ViewRoot::is_alive() const { return !is_ready(launched_.pidfd.get()); }
 
 // The mounts hold their inodes, so that a number that is the same now means the same inode.
 bool ViewRoot::is_current() const {

@@ -145,14 +145,15 @@ bool EventLoop::serve_always() {
 }
 
 void EventLoop::run() {
-  run_until([this] { return stopped_; });
+  run_until([] { return false; });
 }
 
-void EventLoop::run_until(const std::function<bool()>& done) {
+bool EventLoop::run_until(const std::function<bool()>& done) {
   std::array<epoll_event, 256> events;
-  while (!done()) {
+  while (!stopped_) {
+    if (done()) return true;
     const int timeout = run_timers();
-    if (done()) return;
+    if (done()) return true;
     const bool busy = !always_.empty() && serve_always();
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                    busy ? 0 : timeout);
@@ -165,6 +166,7 @@ void EventLoop::run_until(const std::function<bool()>& done) {
       (*ready)(event.events);
     }
   }
+  return false;
 }
 
 }  // namespace coop

@@ -40,9 +40,9 @@ class EventLoop {
 
   void post(Task task);  // from any thread: runs in the loop, soon
   void run();            // until stop()
-  // Until `done`, which is asked before each wait. Timers that are due come before descriptors: one that is always ready
+  // Until `done`, which is asked before each wait; false when stop() came first. Timers that are due come before descriptors: one that is always ready
   // puts them off by one round at most.
-  void run_until(const std::function<bool()>& done);
+  bool run_until(const std::function<bool()>& done);
   void stop();  // from any thread
 
  private:

@@ -88,6 +88,17 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
+bool is_ready(int fd, short events) {
+  pollfd watched{fd, events, 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+void wait_until_ready(int fd, short events) {
+  pollfd watched{fd, events, 0};
+  while (::poll(&watched, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
 Result<std::pair<UniqueFd, UniqueFd>> make_socket_pair() {
   std::array<int, 2> fds{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()) < 0)

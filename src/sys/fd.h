@@ -1,6 +1,8 @@
 // Owners of file descriptors, and the basic file operations.
 #pragma once
 
+#include <poll.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +54,11 @@ struct Pipe {
   UniqueFd write;
 };
 Result<Pipe> make_pipe();
+
+// Whether one of `events` of poll(2) holds now. An error counts, and so does the end of a stream; a pidfd is readable
+// once its process has exited.
+bool is_ready(int fd, short events = POLLIN);
+void wait_until_ready(int fd, short events = POLLIN);
 
 // Both ends of a SOCK_SEQPACKET pair.
 Result<std::pair<UniqueFd, UniqueFd>> make_socket_pair();

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "egress/dns/message.h"
-#include "egress/dns/reply.h"
 #include "egress/proxy/request.h"
 #include "egress/proxy/socks5.h"
 #include "egress/tls/client_hello.h"
@@ -59,13 +58,15 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   static_cast<void>(asks_for_second_hello(bytes));
   static_cast<void>(read_socks_greeting(bytes));
   const SocksRequest socks = read_socks_request(bytes);
-  if (socks.state == Arrived::whole && (socks.size > size || socks.port == 0)) std::abort();
-  if (socks.state == Arrived::whole && socks.is_name) check_name(socks.host);
+  if (socks.state == Arrived::whole && (socks.size > size || socks.target.port == 0)) std::abort();
+  if (socks.state == Arrived::whole && socks.target.kind == HostKind::name)
+    check_name(socks.target.host);
   const ProxyRequest request = read_proxy_request(bytes);
   const bool good =
       request.kind == ProxyRequest::Kind::connect || request.kind == ProxyRequest::Kind::forward;
-  if (good && (request.size > size || request.port == 0 || request.host.empty())) std::abort();
-  if (good && request.is_name) check_name(request.host);
+  if (good && (request.size > size || request.target.port == 0 || request.target.host.empty()))
+    std::abort();
+  if (good && request.target.kind == HostKind::name) check_name(request.target.host);
   if (request.kind == ProxyRequest::Kind::forward) {
     // The forwarded head is a single head with nothing after it.
     if (request.head.find("\r\n\r\n") + 4 != request.head.size()) std::abort();

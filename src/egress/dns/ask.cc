@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "egress/dns/resolver_config.h"
-#include "egress/dns/wire.h"
 
 namespace coop::egress {
 
@@ -60,25 +59,15 @@ void DnsAsk::ask_next() {
     const std::string query = dns_query(asked_);
     // A failed send counts as a lost datagram: the next attempt follows.
     ::send(socket_.get(), query.data(), query.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    timer_ = loop_.after(std::min(kFirstWait * (1 << std::min(round_, 4)), left), [this] {
-      timer_.reset();
-      ask_next();
-    });
+    timer_ = loop_.after(std::min(kFirstWait * (1 << std::min(round_, 4)), left),
+                         [this] { ask_next(); });
     return;
   }
   end({.kind = Kind::failed});
 }
 
-// A connected socket receives from the server only; the kernel chooses a random source port.
 Result<void> DnsAsk::open(int type) {
-  sockaddr_storage server{};
-  const socklen_t size = fill_server_address(server, servers_.addresses[current_], servers_.port);
-  if (size == 0) return invalid("name server", servers_.addresses[current_]);
-  socket_.reset(::socket(server.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_.valid()) return system_error("socket");
-  if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&server), size) < 0 &&
-      errno != EINPROGRESS)
-    return system_error("connect", servers_.addresses[current_]);
+  socket_ = TRY(connect_to_server(servers_.addresses[current_], servers_.port, type));
   const bool datagrams = type == SOCK_DGRAM;
   return loop_.watch(socket_.get(), datagrams ? EPOLLIN : EPOLLOUT,
                      [this, datagrams](std::uint32_t events) {
@@ -109,10 +98,7 @@ void DnsAsk::ask_again_by_tcp() {
 }
 
 void DnsAsk::send_by_tcp() {
-  const std::string query = dns_query(asked_);
-  std::string framed;
-  put_word(framed, static_cast<unsigned>(query.size()));
-  framed += query;
+  const std::string framed = dns_frame(dns_query(asked_));
   // A new connection has room in its send buffer; a failed connect() is reported here.
   const ssize_t sent = ::send(socket_.get(), framed.data(), framed.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(framed.size()))
@@ -128,10 +114,9 @@ void DnsAsk::receive_by_tcp() {
     return give_up_server(size < 0 ? errno_text(errno)
                                    : "it closed the connection before its answer");
   received_.append(buffer.data(), static_cast<std::size_t>(size));
-  if (received_.size() < 2) return;
-  const std::size_t length = word_at(received_, 0);
-  if (received_.size() < 2 + length) return;
-  DnsReply reply = read_dns_reply(std::string_view(received_).substr(2, length), asked_);
+  const std::optional<std::string_view> message = first_dns_frame(received_);
+  if (!message) return;
+  DnsReply reply = read_dns_reply(*message, asked_);
   if (reply.kind == Kind::truncated || reply.kind == Kind::other) reply.kind = Kind::broken;
   judge(reply);
 }
@@ -160,8 +145,8 @@ void DnsAsk::end(const DnsReply& reply) {
 }
 
 void DnsAsk::forget() {
-  if (timer_) loop_.cancel(*std::exchange(timer_, std::nullopt));
-  if (socket_.valid()) loop_.forget(socket_.get());
+  loop_.cancel(timer_);
+  loop_.forget(socket_.get());
   socket_.reset();
 }
 

@@ -4,11 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "egress/dns/reply.h"
+#include "egress/dns/message.h"
 #include "sys/event_loop.h"
 
 namespace coop::egress {
@@ -57,7 +56,7 @@ class DnsAsk {
   std::vector<bool> gone_{};  // servers not to ask again
   UniqueFd socket_{};
   std::string received_{};  // over TCP
-  std::optional<EventLoop::Timer> timer_{};
+  EventLoop::Timer timer_{};
   std::string problem_{"no name server answered"};
 };
 

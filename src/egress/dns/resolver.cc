@@ -64,15 +64,14 @@ struct Resolver::Question {
   std::vector<Found> waiting{};
   Family four{};
   Family six{};
-  std::optional<EventLoop::Timer> patience{};
+  EventLoop::Timer patience{};
 };
 
 Resolver::Resolver(EventLoop& loop, ResolverConfig config)
     : loop_(loop), config_(std::move(config)) {}
 
 Resolver::~Resolver() {
-  for (const auto& [name, question] : questions_)
-    if (question->patience) loop_.cancel(*question->patience);
+  for (const auto& [name, question] : questions_) loop_.cancel(question->patience);
 }
 
 void Resolver::look_up(const std::string& text, Found found) {
@@ -141,10 +140,7 @@ void Resolver::answered(Question& question) {
   const bool both = four.reply && six.reply;
   if (both || four.says_nothing_is_there() || six.says_nothing_is_there()) return finish(question);
   if (four.has_addresses() || six.has_addresses())
-    question.patience = loop_.after(kSecondFamily, [this, &question] {
-      question.patience.reset();
-      finish(question);
-    });
+    question.patience = loop_.after(kSecondFamily, [this, &question] { finish(question); });
 }
 
 Resolver::Remembered Resolver::conclude(const Question& question) {
@@ -166,7 +162,7 @@ Resolver::Remembered Resolver::conclude(const Question& question) {
 }
 
 void Resolver::finish(Question& question) {
-  if (question.patience) loop_.cancel(*question.patience);
+  loop_.cancel(question.patience);
   const auto found = questions_.find(question.name);
   const std::shared_ptr<Question> owned = std::move(found->second);
   questions_.erase(found);

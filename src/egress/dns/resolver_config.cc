@@ -2,34 +2,21 @@
 
 #include <linux/if.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <sstream>
 
 #include "base/address.h"
 #include "policy/destinations/host_name.h"
-#include "sys/fd.h"
 
 namespace coop::egress {
 
 namespace {
 
 constexpr std::size_t kMostServers = 3;  // as in libc
-
-std::string_view take_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
-  return line;
-}
-
-std::string_view take_word(std::string_view& line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
-  line.remove_prefix(word.size());
-  return word;
-}
 
 Result<std::string> text_of(const Path& path) {
   Result<std::string> text = read_file(path);
@@ -49,37 +36,47 @@ unsigned number_of_card(const std::string& name) {
 
 }  // namespace
 
-socklen_t fill_server_address(sockaddr_storage& storage, const std::string& server,
-                              std::uint16_t port) {
+Result<UniqueFd> connect_to_server(const std::string& server, std::uint16_t port, int type) {
   const std::size_t percent = server.find('%');
   const std::optional<std::string> bytes = address_bytes(server.substr(0, percent));
-  if (!bytes) return 0;
+  if (!bytes) return invalid("name server", server);
+  sockaddr_storage storage{};
   const socklen_t size = fill_socket_address(storage, *bytes, port);
   if (percent != std::string::npos && storage.ss_family == AF_INET6)
     reinterpret_cast<sockaddr_in6&>(storage).sin6_scope_id =
         number_of_card(server.substr(percent + 1));
-  return size;
+  UniqueFd socket(::socket(storage.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return system_error("socket");
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) < 0 &&
+      errno != EINPROGRESS)
+    return system_error("connect", server);
+  return socket;
 }
 
 std::vector<std::string> parse_name_servers(std::string_view text) {
   std::vector<std::string> servers;
-  while (!text.empty() && servers.size() < kMostServers) {
-    std::string_view line = take_line(text);
-    if (take_word(line) != "nameserver") continue;
-    const std::string_view server = take_word(line);
-    if (address_bytes(server.substr(0, server.find('%')))) servers.emplace_back(server);
+  std::istringstream lines{std::string(text)};
+  for (std::string line; servers.size() < kMostServers && std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::string server;
+    words >> key >> server;
+    if (key == "nameserver" && address_bytes(server.substr(0, server.find('%'))))
+      servers.push_back(server);
   }
   return servers;
 }
 
 ResolverConfig::Hosts parse_hosts(std::string_view text) {
   ResolverConfig::Hosts hosts;
-  while (!text.empty()) {
-    std::string_view line = take_line(text);
-    line = line.substr(0, line.find('#'));
-    const std::optional<std::string> address = address_bytes(take_word(line));
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string word;
+    words >> word;
+    const std::optional<std::string> address = address_bytes(word);
     if (!address) continue;
-    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+    while (words >> word) {
       const std::optional<std::string> name = policy::host_name(word);
       if (!name) continue;
       std::vector<std::string>& known = hosts[*name];
@@ -107,11 +104,8 @@ std::vector<FileStamp> stamps_of(const ResolverFiles& files) {
   for (const Path& path : {files.name_servers, files.hosts}) {
     struct stat status{};
     if (::stat(path.c_str(), &status) < 0) status = {};
-    stamps.push_back({.device = status.st_dev,
-                      .inode = status.st_ino,
-                      .size = status.st_size,
-                      .seconds = status.st_mtim.tv_sec,
-                      .nanoseconds = status.st_mtim.tv_nsec});
+    stamps.emplace_back(status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                        status.st_mtim.tv_nsec);
   }
   return stamps;
 }

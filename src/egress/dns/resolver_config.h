@@ -1,7 +1,6 @@
 // The host's resolv.conf and hosts files.
 #pragma once
 
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -10,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
 #include "coop/path.h"
+#include "sys/fd.h"
 
 namespace coop::egress {
 
@@ -22,15 +23,8 @@ struct ResolverFiles {
   Path hosts = "/etc/hosts";
 };
 
-// Identifies a version of a file, to detect changes; zeros: the file does not exist.
-struct FileStamp {
-  dev_t device = 0;
-  ino_t inode = 0;
-  off_t size = 0;
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
-  bool operator==(const FileStamp&) const = default;
-};
+// Identifies a version of a file, to detect changes: device, inode, size, modification time. Zeros: it does not exist.
+using FileStamp = std::tuple<dev_t, ino_t, off_t, time_t, long>;
 
 struct ResolverConfig {
   using Hosts = std::map<std::string, std::vector<std::string>>;  // names as host_name() has them
@@ -41,9 +35,9 @@ struct ResolverConfig {
   std::vector<FileStamp> stamps{};
 };
 
-// The socket address of an entry of `servers`, with its scope if it has one. 0: not an address.
-socklen_t fill_server_address(sockaddr_storage& storage, const std::string& server,
-                              std::uint16_t port);
+// A non-blocking socket of `type`, connected to an entry of `servers`, or about to be. It receives from that server only;
+// the kernel chooses a random source port.
+Result<UniqueFd> connect_to_server(const std::string& server, std::uint16_t port, int type);
 
 // The first three servers of resolv.conf(5). Other options are ignored: names are always absolute,
 // and the timeouts are our own.

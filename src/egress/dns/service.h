@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "egress/dns/server.h"
 #include "egress/name_table.h"
 #include "policy/destinations/judge.h"
-#include "sys/event_loop.h"
 
 namespace coop::egress {
 
@@ -22,19 +22,14 @@ struct DnsEvent {
 
 // Sends no queries: an allowed name gets a synthetic address, all others NXDOMAIN. A name leaves
 // the machine only when a connection is made.
-class DnsService {
+class DnsService final : public DnsServer {
  public:
   using Record = std::function<void(const DnsEvent&)>;  // once for each name
 
   // The arguments outlive the service.
   DnsService(EventLoop& loop, NameTable& table, const policy::DestinationRules& rules,
              Record record);
-  DnsService(const DnsService&) = delete;
-  DnsService& operator=(const DnsService&) = delete;
-  ~DnsService();
-
-  Result<void> serve_udp(UniqueFd socket);
-  Result<void> serve_tcp(UniqueFd listener);
+  ~DnsService() override;
 
   // The answer to one message; empty when there is none.
   std::string answer(std::string_view message);
@@ -45,18 +40,16 @@ class DnsService {
     std::string received{};
     EventLoop::Timer deadline{};
   };
+  void asked(Client client, std::string_view message) override { client.tell(answer(message)); }
+  void connected(UniqueFd client) override;
   void note(const std::string& name, bool allowed);
-  void datagram(int fd);
-  void accept(int fd);
   void readable(int fd);
   void close(int fd);
 
-  EventLoop& loop_;
   NameTable& table_;
   const policy::DestinationRules& rules_;
   Record record_;
   std::map<std::string, bool> noted_{};
-  std::vector<UniqueFd> listeners_{};
   std::map<int, Stream> streams_{};
 };
 

@@ -30,13 +30,6 @@ bool is_token(std::string_view text) {
   });
 }
 
-struct Place {
-  std::string host{};
-  bool is_name = false;
-  std::uint16_t port = 0;
-  bool operator==(const Place&) const = default;
-};
-
 enum class Family : std::uint8_t { four = 4, six = 16 };
 
 std::optional<std::string> address_of(std::string_view text, Family family) {
@@ -46,7 +39,7 @@ std::optional<std::string> address_of(std::string_view text, Family family) {
 }
 
 // "host", "host:port", "1.2.3.4", "[::1]:443"; `fallback` is the default port, 0 for none.
-std::optional<Place> place_of(std::string_view authority, std::uint16_t fallback) {
+std::optional<Target> target_of(std::string_view authority, std::uint16_t fallback) {
   if (authority.find('@') != std::string_view::npos) return std::nullopt;  // userinfo
   std::string_view host = authority;
   std::string_view port;
@@ -56,24 +49,24 @@ std::optional<Place> place_of(std::string_view authority, std::uint16_t fallback
     host = authority.substr(0, colon);
     port = authority.substr(colon + 1);
   }
-  Place place{.port = fallback};
+  Target target{.port = fallback};
   if (colon != std::string_view::npos) {
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), place.port);
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), target.port);
     if (port.empty() || error != std::errc() || end != port.data() + port.size())
       return std::nullopt;
   }
-  if (place.port == 0) return std::nullopt;
+  if (target.port == 0) return std::nullopt;
   std::optional<std::string> spelled;
   if (host.starts_with('[') && host.ends_with(']'))
     spelled = address_of(host.substr(1, host.size() - 2), Family::six);
   else spelled = address_of(host, Family::four);
   if (!spelled) {
     spelled = policy::host_name(host);
-    place.is_name = true;
+    target.kind = HostKind::name;
   }
   if (!spelled) return std::nullopt;
-  place.host = *spelled;
-  return place;
+  target.host = *spelled;
+  return target;
 }
 
 struct Field {
@@ -156,20 +149,18 @@ ProxyRequest forward(const Head& head, std::size_t size) {
   const std::string_view after = head.target.substr(kScheme.size());
   const std::size_t slash = std::min(after.find_first_of("/?#"), after.size());
   const std::string_view authority = after.substr(0, slash);
-  const std::optional<Place> place = place_of(authority, kHttp);
-  if (!place) return bad("the URL names no host");
+  const std::optional<Target> target = target_of(authority, kHttp);
+  if (!target) return bad("the URL names no host");
   std::string path(after.substr(slash));
   path.resize(std::min(path.find('#'), path.size()));
   if (!path.starts_with('/')) path.insert(path.begin(), '/');
   ProxyRequest request{.kind = Kind::forward,
-                       .host = place->host,
-                       .is_name = place->is_name,
-                       .port = place->port,
+                       .target = *target,
                        .size = size,
                        .head = std::string(head.method) + " " + path +
                                " HTTP/1.1\r\nHost: " + std::string(authority) + "\r\n"};
   for (const Field& field : head.fields) {
-    if (field.name == "host" && place_of(field.value, kHttp) != place)
+    if (field.name == "host" && target_of(field.value, kHttp) != target)
       return bad("Host and the URL name different hosts");
     if (!is_for_the_proxy(field.name)) request.head += std::string(field.line) + "\r\n";
   }
@@ -197,15 +188,11 @@ ProxyRequest read_proxy_request(std::string_view bytes) {
   if (!head.problem.empty()) return bad(head.problem);
   if (const std::string problem = framing_problem(head); !problem.empty()) return bad(problem);
   if (head.method != "CONNECT") return forward(head, end + 4);
-  const std::optional<Place> place = place_of(head.target, 0);
-  if (!place) return bad("CONNECT needs HOST:PORT");
+  const std::optional<Target> target = target_of(head.target, 0);
+  if (!target) return bad("CONNECT needs HOST:PORT");
   if (head.count("content-length") + head.count("transfer-encoding") > 0)
     return bad("CONNECT has no body");
-  return {.kind = Kind::connect,
-          .host = place->host,
-          .is_name = place->is_name,
-          .port = place->port,
-          .size = end + 4};
+  return {.kind = Kind::connect, .target = *target, .size = end + 4};
 }
 
 }  // namespace coop::egress

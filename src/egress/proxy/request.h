@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "egress/target.h"
+
 namespace coop::egress {
 
 struct ProxyRequest {
   enum class Kind : std::uint8_t { need_more, bad, connect, forward };
   Kind kind = Kind::need_more;
-  std::string host{};  // a name as host_name() spells it, or an address
-  bool is_name = false;
-  std::uint16_t port = 0;
+  Target target{};
   std::size_t size = 0;   // of the head
   std::string head{};     // forward: the rewritten head for the server
   std::string problem{};  // why it is bad, for the body of the answer

@@ -1,7 +1,6 @@
 #include "egress/proxy/server.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <utility>
 
@@ -14,11 +13,6 @@ namespace {
 
 constexpr char kSocksVersion = 5;
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
-
-bool say(const UniqueFd& socket, std::string_view bytes) {
-  return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
-         static_cast<ssize_t>(bytes.size());
-}
 
 SocksReply reply_for(Reached reached) {
   switch (reached) {
@@ -56,7 +50,7 @@ void ProxyConnection::read_socks() {
     if (greeting.state == Arrived::bad) return bad_request("it is not SOCKS5", "");
     if (!greeting.without_password)
       return bad_request("it offers only authentication by password", socks_method(greeting));
-    if (!say(client_, socks_method(greeting))) return end(Closing::clean);
+    if (!pass(client_, socks_method(greeting))) return end(Closing::clean);
     first_.erase(0, greeting.size);
     greeted_ = true;
   }
@@ -66,8 +60,7 @@ void ProxyConnection::read_socks() {
     return bad_request("the SOCKS request is not one for a connection to a host",
                        socks_reply(request.problem));
   first_.erase(0, request.size);
-  go_where_asked(std::move(request.host), request.is_name ? HostKind::name : HostKind::address,
-                 request.port);
+  go_where_asked(std::move(request.target));
 }
 
 void ProxyConnection::read_http() {
@@ -85,19 +78,18 @@ void ProxyConnection::read_http() {
       first_.replace(0, request.size, request.head);
       break;
   }
-  go_where_asked(std::move(request.host), request.is_name ? HostKind::name : HostKind::address,
-                 request.port);
+  go_where_asked(std::move(request.target));
 }
 
-void ProxyConnection::go_where_asked(std::string host, HostKind kind, std::uint16_t port) {
+void ProxyConnection::go_where_asked(Target target) {
   in_time();
   // Input from the client waits; EPOLLHUP is reported in any case.
   when_ready(client_, 0, [this] {
     event_.problem = "the client closed the connection";
     end(Closing::reset);
   });
-  Target target = kind == HostKind::name ? Target{kind, std::move(host), port}
-                                         : target_of_text(egress_.table(), host, port);
+  if (target.kind == HostKind::address)
+    target = target_of_text(egress_.table(), target.host, target.port);
   if (!is_loopback(target)) return go(std::move(target));
   // The loopback meant here is the sandbox's, not ours.
   event_.host = std::move(target.host);
@@ -114,7 +106,7 @@ void ProxyConnection::bad_request(std::string problem, std::string_view reply) {
 void ProxyConnection::connected() {
   if (speech_ == Speech::forward) return relay();
   const std::string reply = socks_reply(SocksReply::succeeded);
-  if (!say(client_, speech_ == Speech::connect ? kEstablished : std::string_view(reply)))
+  if (!pass(client_, speech_ == Speech::connect ? kEstablished : std::string_view(reply)))
     return end(Closing::reset);
   inspect();
 }

@@ -20,7 +20,7 @@ class ProxyConnection final : public Connection {
   void read_request();
   void read_socks();
   void read_http();
-  void go_where_asked(std::string host, HostKind kind, std::uint16_t port);
+  void go_where_asked(Target target);
   void bad_request(std::string problem, std::string_view reply);
 
   Speech speech_ = Speech::unknown;

@@ -48,20 +48,13 @@ SocksRequest read_socks_request(std::string_view bytes) {
   if (bytes.size() < begin + length + 2) return {};
   const std::string_view host = bytes.substr(begin, length);
   const std::size_t at = begin + length;
-  SocksRequest request{
-      .state = Arrived::whole,
-      .size = at + 2,
-      .is_name = kind == kName,
-      .port = static_cast<std::uint16_t>(byte_at(bytes, at) << 8U | byte_at(bytes, at + 1))};
-  if (request.port == 0) return bad(SocksReply::not_allowed);
-  if (!request.is_name) {
-    request.host = address_text(host);
-    return request;
-  }
-  const std::optional<std::string> name = policy::host_name(host);
-  if (!name) return bad(SocksReply::not_allowed);
-  request.host = *name;
-  return request;
+  const std::optional<std::string> spelled =
+      kind == kName ? policy::host_name(host) : address_text(host);
+  const auto port = static_cast<std::uint16_t>(byte_at(bytes, at) << 8U | byte_at(bytes, at + 1));
+  if (!spelled || port == 0) return bad(SocksReply::not_allowed);
+  return {.state = Arrived::whole,
+          .size = at + 2,
+          .target = {kind == kName ? HostKind::name : HostKind::address, *spelled, port}};
 }
 
 std::string socks_method(const SocksGreeting& greeting) {

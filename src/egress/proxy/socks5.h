@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "egress/target.h"
+
 namespace coop::egress {
 
 enum class Arrived : std::uint8_t { need_more, whole, bad };
@@ -30,9 +32,7 @@ enum class SocksReply : std::uint8_t {
 struct SocksRequest {
   Arrived state = Arrived::need_more;
   std::size_t size = 0;
-  std::string host{};  // a name as host_name() spells it, or an address as inet_ntop() does
-  bool is_name = false;
-  std::uint16_t port = 0;
+  Target target{};
   SocksReply problem = SocksReply::general_failure;  // the reply code for a bad one
   bool operator==(const SocksRequest&) const = default;
 };

@@ -86,9 +86,7 @@ Handshake gather(std::string_view bytes) {
     if (record == Kind::need_more) break;
     if (record != Kind::named) return {.kind = found.body.empty() ? record : Kind::malformed};
     if (bytes.size() < 5) break;
-    const std::size_t length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[3]))
-                                   << 8U |
-                               static_cast<unsigned char>(bytes[4]);
+    const std::size_t length = Cursor(bytes.substr(3)).number(2);
     if (length == 0 || length > kMostRecord) return {.kind = Kind::malformed};
     found.body += bytes.substr(5, length);
     if (found.body.empty()) break;

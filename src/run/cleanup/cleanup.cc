@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "guards/quarantine.h"
@@ -29,76 +28,58 @@ void visit_fields(auto& archive, GuardedPath& path) {
           path.harmless, path.link, path.through);
 }
 
-class Writer {
+// Writes fields as bytes, or reads them back.
+class Archive {
  public:
-  void operator()(auto&... values) { (write(values), ...); }
-  std::string take() && { return std::move(bytes_); }
+  Archive() = default;                                        // writes
+  explicit Archive(std::string_view bytes) : rest_(bytes) {}  // reads
+
+  void operator()(auto&... values) { (pass(values), ...); }
+  std::string take() && { return std::move(written_); }
+  bool at_end() const { return !failed_ && rest_ && rest_->empty(); }
 
  private:
-  void write(std::integral auto value) {
-    const auto number = static_cast<std::uint64_t>(value);
-    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  void copy(void* data, std::size_t size) {
+    if (!rest_) {
+      written_.append(static_cast<const char*>(data), size);
+    } else if (size > rest_->size()) {
+      failed_ = true;
+    } else {
+      rest_->copy(static_cast<char*>(data), size);
+      rest_->remove_prefix(size);
+    }
   }
-  void write(std::string& text) {
-    write(text.size());
-    bytes_ += text;
+  template <std::integral Value>
+  void pass(Value& value) {
+    auto number = static_cast<std::uint64_t>(value);
+    copy(&number, sizeof number);
+    value = static_cast<Value>(number);
   }
-  template <typename Item>
-  void write(std::vector<Item>& items) {
-    write(items.size());
-    for (Item& item : items) write(item);
-  }
-  template <typename Value>
-    requires std::is_class_v<Value>
-  void write(Value& value) {
-    visit_fields(*this, value);
-  }
-
-  std::string bytes_{};
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-  void operator()(auto&... values) { (read(values), ...); }
-  bool at_end() const { return !failed_ && rest_.empty(); }
-
- private:
-  void read(std::integral auto& value) {
-    std::uint64_t number = 0;
-    if (rest_.size() < sizeof number) return fail();
-    std::memcpy(&number, rest_.data(), sizeof number);
-    rest_.remove_prefix(sizeof number);
-    value = static_cast<std::remove_cvref_t<decltype(value)>>(number);
-  }
-  void read(std::string& text) {
-    std::uint64_t size = 0;
-    read(size);
-    if (size > rest_.size()) return fail();
-    text = rest_.substr(0, size);
-    rest_.remove_prefix(size);
+  void pass(std::string& text) {
+    std::size_t size = text.size();
+    pass(size);
+    failed_ = failed_ || (rest_ && size > rest_->size());
+    if (failed_) return;
+    text.resize(size);
+    copy(text.data(), size);
   }
   template <typename Item>
-  void read(std::vector<Item>& items) {
-    std::uint64_t count = 0;
-    read(count);
-    for (; count > 0 && !failed_; --count) {
-      items.emplace_back();
-      read(items.back());
+  void pass(std::vector<Item>& items) {
+    std::size_t size = items.size();
+    pass(size);
+    for (std::size_t index = 0; index < size && !failed_; ++index) {
+      if (rest_) items.emplace_back();
+      pass(items[index]);
     }
   }
   template <typename Value>
     requires std::is_class_v<Value>
-  void read(Value& value) {
+  void pass(Value& value) {
     visit_fields(*this, value);
   }
 
-  void fail() {
-    failed_ = true;
-    rest_ = {};
-  }
-
-  std::string_view rest_;
+  std::string written_{};
+  std::optional<std::string_view> rest_{};  // what is left to read
   bool failed_ = false;
 };
 
@@ -114,16 +95,16 @@ void carry_out(const Cleanup& cleanup) {
 }
 
 std::string to_bytes(Cleanup cleanup) {
-  Writer writer;
-  writer(cleanup);
-  return std::move(writer).take();
+  Archive archive;
+  archive(cleanup);
+  return std::move(archive).take();
 }
 
 std::optional<Cleanup> cleanup_from(std::string_view bytes) {
   Cleanup cleanup;
-  Reader reader(bytes);
-  reader(cleanup);
-  if (!reader.at_end()) return std::nullopt;
+  Archive archive(bytes);
+  archive(cleanup);
+  if (!archive.at_end()) return std::nullopt;
   return cleanup;
 }
 

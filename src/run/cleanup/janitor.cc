@@ -1,6 +1,5 @@
 #include "run/cleanup/janitor.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
@@ -9,10 +8,10 @@
 #include <cerrno>
 #include <mutex>
 
-#include "child/tether/janitor.h"
 #include "run/terminal/raw_terminal.h"
 #include "sys/message.h"
 #include "sys/process.h"
+#include "sys/signals_blocked.h"
 
 namespace coop::run {
 
@@ -30,10 +29,6 @@ pid_t fork_quietly() {
   return static_cast<pid_t>(pid);
 }
 
-UniqueFd open_self() {
-  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-}
-
 [[noreturn]] void serve(int socket, int supervisor) {
   const child::EntrustedList left = child::outlive_supervisor(socket, supervisor);
   // Before all that takes time: the caller's shell is about to read from it. Then it is closed, for programs that wait
@@ -44,7 +39,7 @@ UniqueFd open_self() {
     ::close(sandbox.terminal);
   }
   for (const child::Entrusted& sandbox : left) {
-    if (sandbox.pidfd >= 0) wait_for_end(sandbox.pidfd);
+    if (sandbox.pidfd >= 0) wait_until_ready(sandbox.pidfd);
     const Result<std::string> bytes = read_all(sandbox.cleanup, "the cleanup");
     const std::optional<Cleanup> cleanup = bytes ? cleanup_from(*bytes) : std::nullopt;
     if (cleanup) carry_out(*cleanup);
@@ -63,7 +58,7 @@ Result<UniqueFd> in_memory(std::string_view bytes) {
 }  // namespace
 
 bool Janitor::serves_this_process() const {
-  return owner_ == ::getpid() && !has_ended(pidfd_.get());
+  return owner_ == ::getpid() && !is_ready(pidfd_.get());
 }
 
 Result<std::shared_ptr<Janitor>> Janitor::of_this_process() {
@@ -79,23 +74,16 @@ Result<std::shared_ptr<Janitor>> Janitor::of_this_process() {
 
 Result<std::shared_ptr<Janitor>> Janitor::start() {
   auto [ours, theirs] = TRY(make_socket_pair());
-  const UniqueFd self = open_self();
-  if (!self.valid()) return system_error("pidfd_open");
+  const UniqueFd self = TRY(open_pidfd(::getpid()));
   // A signal handler of the embedding program must not run in the janitor.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   const pid_t pid = fork_quietly();
   if (pid == 0) serve(theirs.get(), self.get());
-  const int error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) return system_error_of(error, "fork");
+  if (pid < 0) return system_error("fork");
   std::unique_ptr<Janitor> janitor(new Janitor);
   janitor->owner_ = ::getpid();
   janitor->socket_ = std::move(ours);
-  janitor->pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!janitor->pidfd_.valid()) return system_error("pidfd_open");
+  janitor->pidfd_ = TRY(open_pidfd(pid));
   return std::shared_ptr<Janitor>(std::move(janitor));
 }
 
@@ -111,29 +99,26 @@ Result<Charge> Charge::give(Cleanup cleanup, int pidfd) {
   Charge charge;
   charge.janitor_ = TRY(Janitor::of_this_process());
   charge.number_ = charge.janitor_->next_++;
-  const JanitorMessage message{JanitorOrder::add, charge.number_};
-  const int descriptor = memory.get();
-  TRY(send_message(charge.janitor_->socket_.get(), &message, sizeof message, {&descriptor, 1}));
+  TRY(charge.send({JanitorOrder::add, charge.number_}, memory.get()));
   if (pidfd >= 0) TRY(charge.watch(pidfd));
   return charge;
 }
 
-Result<void> Charge::watch(int pidfd) const {
-  const JanitorMessage message{JanitorOrder::watch, number_};
-  return send_message(janitor_->socket_.get(), &message, sizeof message, {&pidfd, 1});
+Result<void> Charge::send(const JanitorMessage& message, int descriptor) const {
+  return send_message(janitor_->socket_.get(), &message, sizeof message,
+                      std::span(&descriptor, descriptor < 0 ? 0U : 1U));
 }
 
+Result<void> Charge::watch(int pidfd) const { return send({JanitorOrder::watch, number_}, pidfd); }
+
 Result<void> Charge::watch_terminal(int fd, const termios& before) const {
-  const JanitorMessage message{JanitorOrder::watch_terminal, number_, before};
-  return send_message(janitor_->socket_.get(), &message, sizeof message, {&fd, 1});
+  return send({JanitorOrder::watch_terminal, number_, before}, fd);
 }
 
 void Charge::end() {
   if (!janitor_) return;
   // Fails only when the janitor is gone.
-  const JanitorMessage message{JanitorOrder::drop, number_};
-  [[maybe_unused]] const Result<void> ignored =
-      send_message(janitor_->socket_.get(), &message, sizeof message);
+  [[maybe_unused]] const Result<void> ignored = send({JanitorOrder::drop, number_}, -1);
   janitor_.reset();
 }
 

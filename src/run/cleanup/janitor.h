@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "child/tether/janitor.h"
 #include "run/cleanup/cleanup.h"
 #include "sys/fd.h"
 
@@ -62,6 +63,8 @@ class Charge {
   void end();
 
  private:
+  Result<void> send(const child::JanitorMessage& message, int descriptor) const;  // -1: none
+
   std::shared_ptr<Janitor> janitor_{};
   std::uint64_t number_ = 0;
 };

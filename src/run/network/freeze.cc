@@ -24,9 +24,9 @@ constexpr std::array kFamilies{AF_INET, AF_INET6};
 
 int family_of(const std::string& bytes) { return bytes.size() == 4 ? AF_INET : AF_INET6; }
 
-NetlinkMessages messages(int protocol, const netlink::NetlinkBatch& batch) {
-  return {
-      .protocol = protocol, .bytes = batch.bytes(), .acknowledgements = batch.acknowledgements()};
+void add_rules(std::vector<NetlinkMessages>& all, netlink::Ruleset& rules) {
+  for (const netlink::NetlinkBatch& batch : rules.finish())
+    all.push_back({NETLINK_NETFILTER, batch});
 }
 
 std::string bytes_of(const std::string& address) {
@@ -94,7 +94,7 @@ std::vector<NetlinkMessages> messages_for(const AssignAddresses& addresses) {
   }
   for (const std::string& text : addresses.own)
     if (addresses.everything) netlink::add_local_default(batch, kLoopback, bytes_of(text));
-  return {messages(NETLINK_ROUTE, batch)};
+  return {{NETLINK_ROUTE, batch}};
 }
 
 std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
@@ -132,8 +132,7 @@ std::vector<NetlinkMessages> messages_for(const RedirectTraffic& redirect) {
     }
     // Dropping in OUTPUT makes sendto() fail with EPERM at once; an ICMP error reaches connected sockets only.
     rules.drop("datagrams", {.protocol = IPPROTO_UDP});
-    for (const netlink::NetlinkBatch& batch : rules.finish())
-      all.push_back(messages(NETLINK_NETFILTER, batch));
+    add_rules(all, rules);
   }
   return all;
 }
@@ -156,8 +155,7 @@ std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse) {
     if (family == AF_INET6) accept_neighbour_discovery(rules);
     add_neighbour_rules(rules, family, "output", "",
                         {refuse.networks, refuse.allowed, refuse.denied});
-    for (const netlink::NetlinkBatch& batch : rules.finish())
-      all.push_back(messages(NETLINK_NETFILTER, batch));
+    add_rules(all, rules);
   }
   return all;
 }
@@ -167,7 +165,7 @@ std::vector<NetlinkMessages> messages_for(const ConfigureLink& link) {
   netlink::raise_link(batch, link.link);
   netlink::add_address(batch, link.link, bytes_of(link.address), link.prefix);
   netlink::add_default_route(batch, link.link, bytes_of(link.gateway));
-  return {messages(NETLINK_ROUTE, batch)};
+  return {{NETLINK_ROUTE, batch}};
 }
 
 SocketAddress socket_address(const Listener& listener) {

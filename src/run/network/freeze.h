@@ -13,8 +13,7 @@ namespace coop::run {
 
 struct NetlinkMessages {
   int protocol = 0;  // NETLINK_ROUTE or NETLINK_NETFILTER
-  std::string bytes{};
-  std::uint32_t acknowledgements = 0;
+  netlink::NetlinkBatch batch{};
 };
 
 std::vector<NetlinkMessages> messages_for(const AssignAddresses& addresses);

@@ -1,15 +1,12 @@
 #include "run/network/provider.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/resource.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <sstream>
 
 #include "base/path.h"
@@ -27,19 +24,15 @@ constexpr std::chrono::seconds kStartTime{10};
 std::string last_words(int output) {
   constexpr std::size_t kMost = 400;
   std::string text(4096, '\0');
-  pollfd watched{output, POLLIN, 0};
-  if (::poll(&watched, 1, 0) <= 0) return "exited without output";
-  const ssize_t size = ::read(output, text.data(), text.size());
+  const ssize_t size = is_ready(output) ? ::read(output, text.data(), text.size()) : 0;
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   std::string words;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::string_view line = trimmed(rest.substr(0, rest.find('\n')));
-    rest.remove_prefix(
-        std::min(rest.size(), rest.find('\n') == rest.npos ? rest.size() : rest.find('\n') + 1));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string_view said = trimmed(line);
     // pasta reports a missing system log after each line; skip that.
-    if (line.empty() || line.contains("to syslog")) continue;
-    words += (words.empty() ? "" : "; ") + std::string(line);
+    if (said.empty() || said.contains("to syslog")) continue;
+    words += (words.empty() ? "" : "; ") + std::string(said);
   }
   return words.empty() ? "exited without output" : "it ended: " + printable(words.substr(0, kMost));
 }
@@ -51,41 +44,48 @@ std::string hint_for(const std::string& words) {
   return "--network allowlist needs no other program";
 }
 
-// For the program's output. It is read only when the program exits: what does not fit is lost, and
-// must not block it.
-Result<Pipe> make_output() {
-  Pipe pipe = TRY(make_pipe());
-  if (::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK) < 0) return system_error("fcntl", "a pipe");
-  return pipe;
-}
-
 class Program final : public Provider {
  public:
-  Program(TetheredProcess process, UniqueFd output)
-      : output_(std::move(output)), process_(std::move(process)) {}
+  // `pass` stays open in it. Its output is read only when it exits: what does not fit is lost, and must not block it.
+  static Result<std::unique_ptr<Program>> start(const std::vector<std::string>& arguments,
+                                                const std::vector<int>& pass) {
+    Pipe output = TRY(make_pipe());
+    if (::fcntl(output.write.get(), F_SETFL, O_NONBLOCK) < 0)
+      return system_error("fcntl", "a pipe");
+    TetheredProcess process = TRY(TetheredProcess::start(arguments, pass, output.write.get()));
+    return std::unique_ptr<Program>(new Program(std::move(process), std::move(output.read)));
+  }
 
-  // Until `ready` returns true. The exit of the program, a stop and a timeout are errors.
-  Result<void> await(const std::string& name, int stop, int fd,
-                     const std::function<bool()>& ready) {
-    const auto deadline = std::chrono::steady_clock::now() + kStartTime;
-    while (!ready()) {
-      pollfd watched[3] = {{process_.pidfd(), POLLIN, 0}, {stop, POLLIN, 0}, {fd, POLLIN, 0}};
-      // Without a descriptor to wait for, poll repeatedly.
-      ::poll(watched, 3, fd >= 0 ? 1000 : 2);
-      if (watched[1].revents != 0) return unavailable(name, "the sandbox was ended meanwhile");
-      if (watched[0].revents != 0) {
-        const std::string words = last_words(output_.get());
-        return unsupported(name, words, hint_for(words));
-      }
-      if (std::chrono::steady_clock::now() > deadline)
-        return timed_out(name, "the network was not there after 10s");
-    }
-    return {};
+  // Until `ready`, which is asked often: pasta has no descriptor that tells. The exit of the program, a stop of the loop
+  // and a timeout are errors.
+  Result<void> await(const std::string& name, EventLoop& loop, const std::function<bool()>& ready) {
+    enum class State : std::uint8_t { starting, exited, late, ready };
+    State state = State::starting;
+    TRY(loop.watch(ended(), EPOLLIN, [&](std::uint32_t) { state = State::exited; }));
+    const EventLoop::Timer late = loop.after(kStartTime, [&] { state = State::late; });
+    EventLoop::Timer next{};
+    const std::function<void()> ask = [&] {
+      if (ready()) state = State::ready;
+      else next = loop.after(std::chrono::milliseconds(2), ask);
+    };
+    ask();
+    const bool decided = loop.run_until([&] { return state != State::starting; });
+    loop.cancel(next);
+    loop.cancel(late);
+    loop.forget(ended());
+    if (!decided) return unavailable(name, "the sandbox was ended meanwhile");
+    if (state == State::late) return timed_out(name, "the network was not there after 10s");
+    if (state == State::ready) return {};
+    const std::string words = last_words(output_.get());
+    return unsupported(name, words, hint_for(words));
   }
 
   int ended() const override { return process_.pidfd(); }
 
  private:
+  Program(TetheredProcess process, UniqueFd output)
+      : output_(std::move(output)), process_(std::move(process)) {}
+
   UniqueFd output_;
   TetheredProcess process_;
 };
@@ -109,8 +109,7 @@ bool has_default_route(int pid) {
                     "00000000000000000000000000000000 00 fe80");
 }
 
-Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, int stop) {
-  Pipe output = TRY(make_output());
+Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, EventLoop& loop) {
   std::vector<std::string> arguments{plan.program,   "--foreground", "--quiet",     "--stderr",
                                      "--config-net", "--no-map-gw",  "--ns-ifname", "eth0",
                                      "-t",           "none",         "-u",          "none",
@@ -118,15 +117,12 @@ Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, 
   if (::geteuid() == 0) arguments.insert(arguments.end(), {"--runas", "0"});
   if (!plan.ipv6) arguments.emplace_back("--ipv4-only");
   arguments.push_back(std::to_string(pid));
-  TetheredProcess process = TRY(TetheredProcess::start(arguments, {}, output.write.get()));
-  auto program = std::make_unique<Program>(std::move(process), std::move(output.read));
-  output.write.reset();
-  TRY(program->await("pasta", stop, -1, [pid] { return has_default_route(pid); }));
+  auto program = TRY(Program::start(arguments, {}));
+  TRY(program->await("pasta", loop, [pid] { return has_default_route(pid); }));
   return program;
 }
 
-Result<std::unique_ptr<Provider>> start_slirp(const NetworkPlan& plan, int pid, int stop) {
-  Pipe output = TRY(make_output());
+Result<std::unique_ptr<Provider>> start_slirp(const NetworkPlan& plan, int pid, EventLoop& loop) {
   Pipe ready = TRY(make_pipe());
   const std::string fd = std::to_string(ready.write.get());
   std::vector<std::string> arguments{plan.program,
@@ -139,26 +135,23 @@ Result<std::unique_ptr<Provider>> start_slirp(const NetworkPlan& plan, int pid, 
   // slirp4netns needs root in the sandbox's user namespace for this, and only root's has one.
   if (::geteuid() == 0) arguments.emplace_back("--enable-sandbox");
   arguments.insert(arguments.end(), {std::to_string(pid), "eth0"});
-  TetheredProcess process =
-      TRY(TetheredProcess::start(arguments, {ready.write.get()}, output.write.get()));
-  auto program = std::make_unique<Program>(std::move(process), std::move(output.read));
-  output.write.reset();
+  auto program = TRY(Program::start(arguments, {ready.write.get()}));
   ready.write.reset();
   const int told = ready.read.get();
-  TRY(program->await("slirp4netns", stop, told, [told] {
-    pollfd watched{told, POLLIN, 0};
+  TRY(program->await("slirp4netns", loop, [told] {
     char byte = 0;
-    return ::poll(&watched, 1, 0) > 0 && ::read(told, &byte, 1) == 1;
+    return is_ready(told) && ::read(told, &byte, 1) == 1;
   }));
   return program;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Provider>> Provider::start(const NetworkPlan& plan, int pid, int stop) {
+Result<std::unique_ptr<Provider>> Provider::start(const NetworkPlan& plan, int pid,
+                                                  EventLoop& loop) {
   switch (plan.provider) {
-    case NetworkProvider::pasta: return start_pasta(plan, pid, stop);
-    case NetworkProvider::slirp4netns: return start_slirp(plan, pid, stop);
+    case NetworkProvider::pasta: return start_pasta(plan, pid, loop);
+    case NetworkProvider::slirp4netns: return start_slirp(plan, pid, loop);
     case NetworkProvider::veth: return lay_link(plan, pid);
     case NetworkProvider::none: break;
   }

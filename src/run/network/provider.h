@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "sys/event_loop.h"
 
 namespace coop::run {
 
@@ -20,9 +21,9 @@ class Provider {
   // Readable when the program that connects the network has exited; -1 if there is none.
   virtual int ended() const { return -1; }
 
-  // Returns when the network of process `pid` is connected, or on failure. Gives up when `stop`
-  // becomes readable.
-  static Result<std::unique_ptr<Provider>> start(const NetworkPlan& plan, int pid, int stop);
+  // Runs `loop` until the network of process `pid` is connected, or on failure. Gives up when the
+  // loop is stopped.
+  static Result<std::unique_ptr<Provider>> start(const NetworkPlan& plan, int pid, EventLoop& loop);
 };
 
 }  // namespace coop::run

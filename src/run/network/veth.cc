@@ -58,21 +58,23 @@ Result<void> check_forwarding() {
                      "sysctl -w net.ipv4.ip_forward=1, or use --network full");
 }
 
+// The kernel removes it with the sandbox's network namespace too, but later; so it may be gone.
+void remove_link(netlink::NetlinkSocket& links, std::uint32_t index) {
+  netlink::NetlinkBatch batch;
+  ifinfomsg header{};
+  header.ifi_index = static_cast<int>(index);
+  batch.begin(RTM_DELLINK, 0, netlink::bytes_of(header));
+  batch.end();
+  [[maybe_unused]] const Result<void> ignored = links.send(batch, "remove the link");
+}
+
 class Link final : public Provider {
  public:
   Link(netlink::NetlinkSocket rules, netlink::NetlinkSocket links, std::uint32_t index)
       : rules_(std::move(rules)), links_(std::move(links)), index_(index) {}
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
-  // The kernel would remove it with the sandbox's network namespace, but later.
-  ~Link() override {
-    netlink::NetlinkBatch batch;
-    ifinfomsg header{};
-    header.ifi_index = static_cast<int>(index_);
-    batch.begin(RTM_DELLINK, 0, netlink::bytes_of(header));
-    batch.end();
-    [[maybe_unused]] const Result<void> ignored = links_.send(batch, "remove the link");
-  }
+  ~Link() override { remove_link(links_, index_); }
 
  private:
   netlink::NetlinkSocket rules_;  // closing it removes the rules
@@ -130,14 +132,7 @@ Result<void> remove_links_without_rules(netlink::NetlinkSocket& links) {
   for (const struct if_nameindex* one = all.get(); one != nullptr && one->if_index != 0; ++one) {
     const std::string name = one->if_name;
     if (one->if_index < kFirstLink || !name.starts_with(kLinkPrefix)) continue;  // not ours
-    if (has_rules(tables, name)) continue;
-    netlink::NetlinkBatch batch;
-    ifinfomsg header{};
-    header.ifi_index = static_cast<int>(one->if_index);
-    batch.begin(RTM_DELLINK, 0, netlink::bytes_of(header));
-    batch.end();
-    // It may have disappeared meanwhile.
-    [[maybe_unused]] const Result<void> ignored = links.send(batch, "remove the link " + name);
+    if (!has_rules(tables, name)) remove_link(links, one->if_index);
   }
   return {};
 }

@@ -1,8 +1,6 @@
 #include "run/network/worker.h"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -10,7 +8,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +16,7 @@
 #include <thread>
 
 #include "base/address.h"
+#include "child/process.h"
 #include "child/program.h"
 #include "egress/dns/forwarder.h"
 #include "egress/dns/resolver.h"
@@ -46,14 +44,8 @@ using Purpose = Listener::Purpose;
 Result<void> leave_program(std::vector<int> keep) {
   if (::unshare(CLONE_FILES) < 0) return system_error("unshare", "descriptors");
   std::ranges::sort(keep);
-  unsigned from = 0;
-  for (const int fd : keep) {
-    if (fd < 0) continue;
-    const auto kept = static_cast<unsigned>(fd);
-    if (kept > from) ::syscall(SYS_close_range, from, kept - 1, 0);
-    from = kept + 1;
-  }
-  ::syscall(SYS_close_range, from, ~0U, 0);
+  if (const int error = child::close_all_but(keep.data(), static_cast<std::uint32_t>(keep.size())))
+    return system_error_of(error, "close_range");
   // Keep 0, 1 and 2 open on /dev/null: an error message must not be written to a connection with
   // such a number.
   for (int fd = 0; fd >= 0 && fd <= STDERR_FILENO;) {
@@ -72,22 +64,6 @@ std::size_t most_connections() {
   return files <= 2 * kOthers ? 64 : static_cast<std::size_t>((files - kOthers) * 2 / 5);
 }
 
-// Receives the plan's listeners from the child; nothing if the sandbox failed to start or was
-// ended.
-std::optional<std::vector<UniqueFd>> receive_listeners(const WorkerDescriptors& descriptors) {
-  std::vector<UniqueFd> listeners;
-  for (;;) {
-    pollfd watched[2] = {{descriptors.socket, POLLIN, 0}, {descriptors.stop, POLLIN, 0}};
-    if (::poll(watched, 2, -1) < 0) continue;
-    if (watched[1].revents != 0) return std::nullopt;
-    child::NetworkWord word{};
-    Received received = receive_message(descriptors.socket, &word, sizeof word);
-    if (received.size != sizeof word) return std::nullopt;
-    if (word == child::NetworkWord::joined) return listeners;
-    if (word == child::NetworkWord::listener) listeners.push_back(std::move(received.descriptor));
-  }
-}
-
 // Serves connections: the part common to all workers.
 class Connections {
  public:
@@ -103,7 +79,7 @@ class Connections {
       case Purpose::connections: return egress_.serve_gateway(std::move(socket));
       case Purpose::proxy: return egress_.serve_proxy(std::move(socket));
       case Purpose::host_port: return egress_.serve_host_port(std::move(socket), listener.target);
-      default: return {};
+      default: return {};  // the first worker's
     }
   }
 
@@ -140,11 +116,6 @@ Result<egress::ResolverConfig> resolver_config(NetworkMode mode) {
   return with_context("finding the name servers", egress::read_resolver_config());
 }
 
-bool is_for_connections(Purpose purpose) {
-  return purpose == Purpose::connections || purpose == Purpose::proxy ||
-         purpose == Purpose::host_port;
-}
-
 Result<void> stop_with(EventLoop& loop, int stop) {
   return loop.watch(stop, EPOLLIN, [&loop](std::uint32_t) { loop.stop(); });
 }
@@ -161,9 +132,7 @@ Result<void> run_second(NetworkShared& shared, const WorkerDescriptors& descript
   egress::MachineAddresses own = TRY(egress::MachineAddresses::open());
   Connections connections(*loop, shared, std::move(config), std::move(own), {});
   for (std::size_t index = 0; index < descriptors.listeners.size(); ++index)
-    if (const Listener& listener = shared.plan.listeners[index];
-        is_for_connections(listener.purpose))
-      TRY(connections.serve(UniqueFd(descriptors.listeners[index]), listener));
+    TRY(connections.serve(UniqueFd(descriptors.listeners[index]), shared.plan.listeners[index]));
   loop->run();
   loop->forget(descriptors.stop);
   return {};
@@ -187,21 +156,22 @@ class First {
     keep.push_back(descriptors_.socket);
     keep.push_back(shared_->news);
     TRY(leave_program(std::move(keep)));
-    std::optional<std::vector<UniqueFd>> listeners = receive_listeners(descriptors_);
-    if (!listeners) return {};
-    if (listeners->size() != shared_->plan.listeners.size())
-      return invalid("listeners", "the sandbox passed on " + std::to_string(listeners->size()) +
-                                      " of " + std::to_string(shared_->plan.listeners.size()));
     loop_ = TRY(EventLoop::make());
     TRY(stop_with(*loop_, descriptors_.stop));
+    std::vector<UniqueFd> listeners;
+    const bool joined = TRY(receive(listeners));
+    if (!joined) return {};
+    if (listeners.size() != shared_->plan.listeners.size())
+      return invalid("listeners", "the sandbox passed on " + std::to_string(listeners.size()) +
+                                      " of " + std::to_string(shared_->plan.listeners.size()));
     TRY(connect());
-    for (const UniqueFd& listener : *listeners) descriptors_.listeners.push_back(listener.get());
+    for (const UniqueFd& listener : listeners) descriptors_.listeners.push_back(listener.get());
     egress::ResolverConfig config = TRY(resolver_config(shared_->plan.mode));
     egress::MachineAddresses own = TRY(egress::MachineAddresses::open());
     connections_.emplace(*loop_, *shared_, std::move(config), std::move(own),
                          [this] { call_second(); });
-    for (std::size_t index = 0; index < listeners->size(); ++index)
-      TRY(serve(std::move((*listeners)[index]), shared_->plan.listeners[index]));
+    for (std::size_t index = 0; index < listeners.size(); ++index)
+      TRY(serve(std::move(listeners[index]), shared_->plan.listeners[index]));
     TRY(publish());
     const child::NetworkWord word = child::NetworkWord::ready;
     TRY(send_message(descriptors_.socket, &word, sizeof word));
@@ -210,9 +180,25 @@ class First {
   }
 
  private:
+  // The plan's listeners come from the child. False: the sandbox failed to start or was ended.
+  Result<bool> receive(std::vector<UniqueFd>& listeners) {
+    std::optional<bool> joined;
+    TRY(loop_->watch(descriptors_.socket, EPOLLIN, [&](std::uint32_t) {
+      child::NetworkWord word{};
+      Received received = receive_message(descriptors_.socket, &word, sizeof word);
+      if (received.size != sizeof word) joined = false;
+      else if (word == child::NetworkWord::joined) joined = true;
+      else if (word == child::NetworkWord::listener)
+        listeners.push_back(std::move(received.descriptor));
+    }));
+    loop_->run_until([&] { return joined.has_value(); });
+    loop_->forget(descriptors_.socket);
+    return joined.value_or(false);
+  }
+
   Result<void> connect() {
     if (shared_->plan.provider == NetworkProvider::none) return {};
-    provider_ = TRY(Provider::start(shared_->plan, shared_->pid, descriptors_.stop));
+    provider_ = TRY(Provider::start(shared_->plan, shared_->pid, *loop_));
     if (const int ended = provider_->ended(); ended >= 0)
       TRY(loop_->watch(ended, EPOLLIN, [this, ended](std::uint32_t) {
         loop_->forget(ended);
@@ -223,36 +209,29 @@ class First {
   }
 
   Result<void> serve(UniqueFd socket, const Listener& listener) {
-    const bool open = shared_->plan.mode != NetworkMode::allowlist;
     switch (listener.purpose) {
-      case Purpose::names:
-        return open ? forwarder().serve_udp(std::move(socket))
-                    : names().serve_udp(std::move(socket));
-      case Purpose::name_streams:
-        return open ? forwarder().serve_tcp(std::move(socket))
-                    : names().serve_tcp(std::move(socket));
+      case Purpose::names: return names().serve_udp(std::move(socket));
+      case Purpose::name_streams: return names().serve_tcp(std::move(socket));
       case Purpose::datagrams: return datagrams().serve(std::move(socket), listener.target);
       default: return connections_->serve(std::move(socket), listener);
     }
   }
 
-  egress::DnsService& names() {
+  egress::DnsServer& names() {
+    if (!names_ && shared_->plan.mode != NetworkMode::allowlist)
+      names_ = std::make_unique<egress::DnsForwarder>(
+          *loop_, [this] { return connections_->resolver().servers(); });
     if (!names_)
-      names_.emplace(*loop_, shared_->names, shared_->rules.connections,
-                     [this](const egress::DnsEvent& event) {
-                       shared_->record({.kind = NetworkEvent::Kind::lookup,
-                                        .host = event.name,
-                                        .allowed = event.allowed,
-                                        .rule = event.rule,
-                                        .grant = event.grant});
-                     });
+      names_ = std::make_unique<egress::DnsService>(
+          *loop_, shared_->names, shared_->rules.connections,
+          [this](const egress::DnsEvent& event) {
+            shared_->record({.kind = NetworkEvent::Kind::lookup,
+                             .host = event.name,
+                             .allowed = event.allowed,
+                             .rule = event.rule,
+                             .grant = event.grant});
+          });
     return *names_;
-  }
-
-  egress::DnsForwarder& forwarder() {
-    if (!forwarder_)
-      forwarder_.emplace(*loop_, [this] { return connections_->resolver().servers(); });
-    return *forwarder_;
   }
 
   egress::UdpRelay& datagrams() {
@@ -316,8 +295,7 @@ class First {
   std::unique_ptr<EventLoop> loop_{};
   std::unique_ptr<Provider> provider_{};
   std::optional<Connections> connections_{};
-  std::optional<egress::DnsService> names_{};
-  std::optional<egress::DnsForwarder> forwarder_{};
+  std::unique_ptr<egress::DnsServer> names_{};
   std::optional<egress::UdpRelay> datagrams_{};
   std::optional<egress::PublishedPorts> published_{};
   std::thread second_{};

@@ -1,6 +1,5 @@
 #include "run/output/capture.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -71,8 +70,7 @@ bool CapturedStreams::read_some(One& one) const {
 
 void CapturedStreams::finish(ExecOutput& output) {
   for (One& one : streams_)
-    for (pollfd watched{one.fd.get(), POLLIN, 0};
-         watched.fd >= 0 && ::poll(&watched, 1, 0) > 0 && read_some(one);) {
+    while (one.fd.valid() && is_ready(one.fd.get()) && read_some(one)) {
     }
   output.standard_output = std::move(streams_[0].text).take();
   output.standard_error = std::move(streams_[1].text).take();

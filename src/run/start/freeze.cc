@@ -31,19 +31,18 @@ std::uint64_t attributes(const MountFlags& flags) {
   return bits;
 }
 
-std::string octal(std::uint32_t mode) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%o", mode);
-  return text;
+// "NAME=VALUE\0…"; keep() adds the empty option that ends the list.
+std::string mount_options(std::initializer_list<std::string> options) {
+  std::string all;
+  for (const std::string& option : options) all += option + '\0';
+  return all;
 }
 
-// "size=N\0nr_inodes=N\0mode=NNN\0" and the empty option that ends the list.
 std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_t mode) {
-  std::string options;
-  for (const std::string& option : {"size=" + std::to_string(size),
-                                    "nr_inodes=" + std::to_string(inodes), "mode=" + octal(mode)})
-    options += option + '\0';
-  return options;
+  char octal[16];
+  std::snprintf(octal, sizeof octal, "mode=%o", mode);
+  return mount_options(
+      {"size=" + std::to_string(size), "nr_inodes=" + std::to_string(inodes), octal});
 }
 
 std::string id_line(std::uint32_t inside, std::uint32_t outside) {
@@ -62,7 +61,7 @@ class Freezer {
   }
 
   Result<std::span<const Instruction>> run() {
-    if (options_.await_groups) emit({.operation = Operation::await_parent});
+    if (options_.await_groups) emit(Operation::await_parent);
     for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index) {
       step_ = static_cast<std::uint16_t>(index);
       std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);
@@ -75,7 +74,8 @@ class Freezer {
   }
 
  private:
-  void emit(Instruction instruction) {
+  void emit(Operation operation, Instruction instruction = {}) {
+    instruction.operation = operation;
     instruction.step = step_;
     instructions_.push_back(instruction);
   }
@@ -92,56 +92,47 @@ class Freezer {
   void stage_masks() {
     if (!needs_masks_) return;
     needs_masks_ = false;
-    emit({.operation = Operation::stage_masks, .path = "proc"});
+    emit(Operation::stage_masks, {.path = "proc"});
     std::uint64_t number = 0;
     for (const Step& step : plan_.steps)
       if (const auto* file = std::get_if<CoverFile>(&step.action))
-        emit({.operation = Operation::stage_file,
-              .text = keep(file->contents),
-              .first = file->contents.size(),
-              .second = number++});
-    emit({.operation = Operation::seal_masks});
+        emit(Operation::stage_file,
+             {.text = keep(file->contents), .first = file->contents.size(), .second = number++});
+    emit(Operation::seal_masks);
   }
 
   void write(const MapIds& ids) {
     // The child inherits non-dumpable from the supervisor: its own /proc files would belong to
     // root.
-    emit({.operation = Operation::set_dumpable, .first = 1});
-    emit({.operation = Operation::write_file, .path = "/proc/self/setgroups", .text = "deny"});
-    emit({.operation = Operation::write_file,
-          .path = "/proc/self/gid_map",
-          .text = keep(id_line(ids.inside_gid, ids.host_gid))});
-    emit({.operation = Operation::write_file,
-          .path = "/proc/self/uid_map",
-          .text = keep(id_line(ids.inside_uid, ids.host_uid))});
-    emit({.operation = Operation::set_dumpable, .first = 0});
+    emit(Operation::set_dumpable, {.first = 1});
+    emit(Operation::write_file, {.path = "/proc/self/setgroups", .text = "deny"});
+    emit(Operation::write_file,
+         {.path = "/proc/self/gid_map", .text = keep(id_line(ids.inside_gid, ids.host_gid))});
+    emit(Operation::write_file,
+         {.path = "/proc/self/uid_map", .text = keep(id_line(ids.inside_uid, ids.host_uid))});
+    emit(Operation::set_dumpable, {.first = 0});
   }
   void write(const OffsetClocks& clocks) {
-    emit({.operation = Operation::unshare, .first = CLONE_NEWTIME});
+    emit(Operation::unshare, {.first = CLONE_NEWTIME});
     const std::string seconds = std::to_string(clocks.seconds);
-    emit({.operation = Operation::set_dumpable, .first = 1});
-    emit({.operation = Operation::write_file,
-          .path = "/proc/self/timens_offsets",
+    emit(Operation::set_dumpable, {.first = 1});
+    emit(Operation::write_file,
+         {.path = "/proc/self/timens_offsets",
           .text = keep("monotonic " + seconds + " 0\nboottime " + seconds + " 0\n")});
-    emit({.operation = Operation::set_dumpable, .first = 0});
+    emit(Operation::set_dumpable, {.first = 0});
   }
   void write(const RaiseLoopback&) {
     // Not in the clone: creating a network namespace takes longest, and here it runs parallel to
     // planning.
-    emit({.operation = Operation::unshare, .first = CLONE_NEWNET});
-    emit({.operation = Operation::raise_loopback});
+    emit(Operation::unshare, {.first = CLONE_NEWNET});
+    emit(Operation::raise_loopback);
   }
   void send(const std::vector<NetlinkMessages>& batches) {
-    for (const NetlinkMessages& batch : batches) {
-      void* place = region_.allocate(batch.bytes.size());
-      if (place == nullptr) full_ = true;
-      else std::memcpy(place, batch.bytes.data(), batch.bytes.size());
-      emit({.operation = Operation::netlink,
-            .data = place,
-            .first = batch.bytes.size(),
-            .second = batch.acknowledgements,
-            .third = static_cast<std::uint64_t>(batch.protocol)});
-    }
+    for (const auto& [protocol, batch] : batches)
+      emit(Operation::netlink, {.data = keep(batch.bytes()),
+                                .first = batch.bytes().size(),
+                                .second = batch.acknowledgements(),
+                                .third = static_cast<std::uint64_t>(protocol)});
   }
   void write(const AssignAddresses& addresses) { send(messages_for(addresses)); }
   void write(const RedirectTraffic& redirect) { send(messages_for(redirect)); }
@@ -149,154 +140,121 @@ class Freezer {
   void write(const ConfigureLink& link) { send(messages_for(link)); }
   void write(const Listen& listen) {
     const SocketAddress address = socket_address(listen.listener);
-    void* place = region_.allocate(sizeof address.storage);
-    if (place == nullptr) full_ = true;
-    else std::memcpy(place, &address.storage, sizeof address.storage);
-    emit({.operation = Operation::listen,
-          .data = place,
+    emit(Operation::listen,
+         {.data = keep({reinterpret_cast<const char*>(&address.storage), sizeof address.storage}),
           .first = address.size,
           .second = static_cast<std::uint64_t>(address.type)});
   }
   void write(const JoinNetwork& join) {
     const bool provided = join.provider != NetworkProvider::none;
     // The provider opens our namespaces through /proc, which requires that we are dumpable.
-    if (provided) emit({.operation = Operation::set_dumpable, .first = 1});
-    emit({.operation = Operation::join_network});
-    if (provided) emit({.operation = Operation::set_dumpable, .first = 0});
+    if (provided) emit(Operation::set_dumpable, {.first = 1});
+    emit(Operation::join_network);
+    if (provided) emit(Operation::set_dumpable, {.first = 0});
   }
   void write(const SetHostname& hostname) {
-    emit({.operation = Operation::set_hostname, .text = keep(hostname.name)});
+    emit(Operation::set_hostname, {.text = keep(hostname.name)});
   }
   void write(const RootTmpfs&) {
-    emit({.operation = Operation::root_tmpfs, .text = keep(tmpfs_options(1 << 20, 4096, 0755))});
+    emit(Operation::root_tmpfs, {.text = keep(tmpfs_options(1 << 20, 4096, 0755))});
   }
   void write(const RootHost&) {
-    emit({.operation = Operation::root_host});
+    emit(Operation::root_host);
     stage_masks();
   }
   void write(const MakeDirectory& directory) {
-    emit({.operation = Operation::make_directory,
-          .path = inside(directory.target),
-          .first = directory.mode});
+    emit(Operation::make_directory, {.path = inside(directory.target), .first = directory.mode});
   }
   void write(const MakeFile& file) {
-    emit({.operation = Operation::make_file,
-          .path = inside(file.target),
-          .text = keep(file.contents),
-          .first = file.contents.size(),
-          .second = file.mode});
+    emit(Operation::make_file, {.path = inside(file.target),
+                                .text = keep(file.contents),
+                                .first = file.contents.size(),
+                                .second = file.mode});
   }
   void write(const CoverFile& file) {
     stage_masks();
-    emit({.operation = Operation::cover_file, .path = inside(file.target), .second = covered_++});
+    emit(Operation::cover_file, {.path = inside(file.target), .second = covered_++});
   }
   void write(const MakeSymlink& link) {
-    emit({.operation = Operation::make_symlink,
-          .path = inside(link.target),
-          .text = keep(link.link)});
+    emit(Operation::make_symlink, {.path = inside(link.target), .text = keep(link.link)});
   }
   void write(const BindMount& bind) {
-    emit({.operation = Operation::bind,
-          .path = keep(bind.source),
-          .text = inside(bind.target),
-          .first = attributes(bind.flags)});
+    emit(Operation::bind,
+         {.path = keep(bind.source), .text = inside(bind.target), .first = attributes(bind.flags)});
   }
   void write(const Remount& remount) {
-    emit({.operation = Operation::remount,
-          .path = inside(remount.target),
-          .first = attributes(remount.flags)});
+    emit(Operation::remount, {.path = inside(remount.target), .first = attributes(remount.flags)});
   }
   void write(const TmpfsMount& tmpfs) {
-    emit({.operation = Operation::mount_new,
-          .path = inside(tmpfs.target),
-          .text = "tmpfs",
-          .data = keep(tmpfs_options(tmpfs.size, tmpfs.inodes, tmpfs.mode)),
-          .first = attributes(tmpfs.flags)});
+    emit(Operation::mount_new, {.path = inside(tmpfs.target),
+                                .text = "tmpfs",
+                                .data = keep(tmpfs_options(tmpfs.size, tmpfs.inodes, tmpfs.mode)),
+                                .first = attributes(tmpfs.flags)});
   }
   void write(const HideMount& hide) {
     stage_masks();
-    emit({.operation =
-              hide.kind == PathKind::directory ? Operation::hide_directory : Operation::hide_file,
-          .path = inside(hide.target),
-          .first = hide.if_missing == Missing::skip ? 1U : 0U});
+    emit(hide.kind == PathKind::directory ? Operation::hide_directory : Operation::hide_file,
+         {.path = inside(hide.target), .first = hide.if_missing == Missing::skip ? 1U : 0U});
   }
   void write(const OverlayMount& overlay) {
-    emit({.operation = Operation::overlay,
-          .path = keep(overlay.lower),
+    emit(Operation::overlay,
+         {.path = keep(overlay.lower),
           .text = inside(overlay.target),
           .data = keep(tmpfs_options(overlay.size, plan_.limits.tmp_inodes, 0755))});
   }
   void write(const ProcFilesystem& proc) {
     stage_masks();
-    std::string options;
-    if (proc.kind == ProcMount::pid_subset) options += std::string("subset=pid") + '\0';
-    emit({.operation = Operation::mount_new,
-          .path = "proc",
-          .text = "proc",
-          .data = keep(options),
-          .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC});
+    const bool subset = proc.kind == ProcMount::pid_subset;
+    emit(Operation::mount_new, {.path = "proc",
+                                .text = "proc",
+                                .data = keep(subset ? mount_options({"subset=pid"}) : ""),
+                                .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC});
   }
   void write(const DevptsMount&) {
-    std::string options;
-    for (const char* option : {"newinstance", "ptmxmode=0666", "mode=0620"})
-      options += std::string(option) + '\0';
-    emit({.operation = Operation::mount_new,
-          .path = "dev/pts",
+    emit(Operation::mount_new,
+         {.path = "dev/pts",
           .text = "devpts",
-          .data = keep(options),
+          .data = keep(mount_options({"newinstance", "ptmxmode=0666", "mode=0620"})),
           .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
   }
-  void write(const Seal& seal) {
-    emit({.operation = Operation::seal, .path = inside(seal.target)});
-  }
+  void write(const Seal& seal) { emit(Operation::seal, {.path = inside(seal.target)}); }
   void write(const EnterRoot&) {
-    emit({.operation = Operation::enter_root});
-    if (options_.pass_root) emit({.operation = Operation::pass_root});
+    emit(Operation::enter_root);
+    if (options_.pass_root) emit(Operation::pass_root);
     if (options_.terminal)
-      emit({.operation = Operation::open_terminal,
-            .first = options_.terminal->rows,
-            .second = options_.terminal->columns});
+      emit(Operation::open_terminal,
+           {.first = options_.terminal->rows, .second = options_.terminal->columns});
   }
   void write(const ChangeDirectory& change) {
-    emit({.operation = Operation::change_directory, .path = keep(change.path)});
+    emit(Operation::change_directory, {.path = keep(change.path)});
   }
   void write(const ResourceLimit& limit) {
-    emit({.operation = Operation::limit,
-          .first = static_cast<std::uint64_t>(limit.resource),
-          .second = limit.value});
+    emit(Operation::limit,
+         {.first = static_cast<std::uint64_t>(limit.resource), .second = limit.value});
   }
-  void write(const DropCapabilities&) {
-    emit({.operation = Operation::drop_capabilities, .first = 63});
-  }
-  void write(const NoNewPrivileges&) { emit({.operation = Operation::no_new_privileges}); }
+  void write(const DropCapabilities&) { emit(Operation::drop_capabilities, {.first = 63}); }
+  void write(const NoNewPrivileges&) { emit(Operation::no_new_privileges); }
   void write(const RestrictLandlock& restrict) {
     // Older kernels accept a shorter attribute struct: only the fields of their ABI.
     const std::uint64_t size = restrict.abi >= 6 ? 24 : restrict.abi >= 4 ? 16 : 8;
-    emit({.operation = Operation::landlock_create,
-          .first = restrict.handled,
-          .second = restrict.scoped,
-          .third = size});
+    emit(Operation::landlock_create,
+         {.first = restrict.handled, .second = restrict.scoped, .third = size});
     for (const LandlockRule& rule : restrict.rules)
-      emit({.operation = Operation::landlock_allow, .path = keep(rule.path), .first = rule.rights});
-    emit({.operation = Operation::landlock_restrict});
+      emit(Operation::landlock_allow, {.path = keep(rule.path), .first = rule.rights});
+    emit(Operation::landlock_restrict);
   }
   void write(const InstallSeccomp& install) {
     const seccomp::Profile* profile = seccomp::find(install.profile);
     // An unknown name gives an empty filter, which the kernel refuses: it fails closed.
-    emit({.operation = Operation::seccomp,
-          .data = profile == nullptr ? nullptr : profile->program.data(),
-          .first = profile == nullptr ? 0 : profile->program.size()});
+    emit(Operation::seccomp, {.data = profile == nullptr ? nullptr : profile->program.data(),
+                              .first = profile == nullptr ? 0 : profile->program.size()});
   }
   void write(const Verify& verify) {
     switch (verify.what) {
-      case Verify::What::no_capabilities:
-        emit({.operation = Operation::verify_capabilities});
-        break;
-      case Verify::What::no_new_privs:
-        emit({.operation = Operation::verify_no_new_privileges});
-        break;
-      case Verify::What::sealed_root: emit({.operation = Operation::verify_root}); break;
-      case Verify::What::seccomp_filter: emit({.operation = Operation::verify_seccomp}); break;
+      case Verify::What::no_capabilities: emit(Operation::verify_capabilities); break;
+      case Verify::What::no_new_privs: emit(Operation::verify_no_new_privileges); break;
+      case Verify::What::sealed_root: emit(Operation::verify_root); break;
+      case Verify::What::seccomp_filter: emit(Operation::verify_seccomp); break;
     }
   }
 

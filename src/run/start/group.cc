@@ -37,26 +37,17 @@ Result<void> write_limit(const GroupLimit& limit, const Path& directory) {
   return written;
 }
 
-std::optional<std::uint64_t> read_number(const Path& path) {
+// The number after `key` at the start of a line: "KEY VALUE", or with an empty key the first number of the file.
+std::optional<std::uint64_t> read_number(const Path& path, const std::string& key) {
   const Result<std::string> text = read_file(path);
-  if (!text) return std::nullopt;
+  const std::string lines = "\n" + text.value_or("");
+  const std::string before = key.empty() ? "\n" : "\n" + key + " ";
+  const std::size_t at = lines.find(before);
+  if (!text || at == std::string::npos) return std::nullopt;
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc{} || end == text->data()) return std::nullopt;
-  return value;
-}
-
-// The number after `key` in a "key value" file.
-std::uint64_t read_field(const Path& path, const std::string& key) {
-  const Result<std::string> text = read_file(path);
-  if (!text) return 0;
-  const std::string lines = "\n" + *text;
-  const std::size_t at = lines.find("\n" + key + " ");
-  if (at == std::string::npos) return 0;
-  const std::size_t begin = at + key.size() + 2;
-  std::uint64_t value = 0;
-  std::from_chars(lines.data() + begin, lines.data() + lines.size(), value);
-  return value;
+  const auto [end, error] =
+      std::from_chars(lines.data() + at + before.size(), lines.data() + lines.size(), value);
+  return error == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -84,14 +75,13 @@ void remove_group_directories(const std::vector<Path>& directories) {
 Result<Group> Group::make(const GroupPlan& plan) {
   Group group;
   group.kind_ = plan.kind;
+  for (const Path& directory : group_directories(plan)) {
+    if (::mkdir(directory.c_str(), 0755) < 0) return system_error("mkdir", directory);
+    group.directories_.push_back(directory);
+  }
   for (const GroupLimit& limit : plan.limits) {
     const Path directory = join(limit.parent, plan.name);
-    const bool known = std::ranges::find(group.directories_, directory) != group.directories_.end();
     if (plan.kind == CgroupKind::v2) TRY(offer_controller(limit));
-    if (!known) {
-      if (::mkdir(directory.c_str(), 0755) < 0) return system_error("mkdir", directory);
-      group.directories_.push_back(directory);
-    }
     if (limit.controller == "memory") group.memory_ = directory;
     TRY(write_limit(limit, directory));
   }
@@ -108,14 +98,15 @@ Result<void> Group::move(int pid) const {
 
 std::optional<std::uint64_t> Group::peak_memory() const {
   if (memory_.empty()) return std::nullopt;
-  return read_number(
-      join(memory_, kind_ == CgroupKind::v2 ? "memory.peak" : "memory.max_usage_in_bytes"));
+  const bool v2 = kind_ == CgroupKind::v2;
+  return read_number(join(memory_, v2 ? "memory.peak" : "memory.max_usage_in_bytes"), "");
 }
 
 std::uint64_t Group::out_of_memory_kills() const {
   if (memory_.empty()) return 0;
-  return kind_ == CgroupKind::v2 ? read_field(join(memory_, "memory.events"), "oom_kill")
-                                 : read_field(join(memory_, "memory.oom_control"), "oom_kill");
+  const bool v2 = kind_ == CgroupKind::v2;
+  return read_number(join(memory_, v2 ? "memory.events" : "memory.oom_control"), "oom_kill")
+      .value_or(0);
 }
 
 void Group::remove() {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include "base/path.h"
 #include "host/probe.h"
@@ -47,13 +48,9 @@ Error clone_error(int errno_value) {
 
 // Sorted and unique, as needed for close_range.
 std::vector<int> kept(const Stdio& stdio, int control, int request, int network) {
-  std::vector<int> fds;
-  for (const int fd : {stdio.input, stdio.output, stdio.error, control, request, network})
-    if (fd >= 0) fds.push_back(fd);
-  std::ranges::sort(fds);
-  const auto repeated = std::ranges::unique(fds);
-  fds.erase(repeated.begin(), repeated.end());
-  return fds;
+  std::set<int> fds{stdio.input, stdio.output, stdio.error, control, request, network};
+  std::erase_if(fds, [](int fd) { return fd < 0; });
+  return {fds.begin(), fds.end()};
 }
 
 // Where the kernel reads this process's command line: the consecutive strings of argv.
@@ -136,12 +133,13 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
   const std::span<const child::Instruction> instructions =
       TRY(freeze(early, {.await_groups = group.needs_move()}, launch.region_));
   const std::vector<int> keep = kept(options.stdio, theirs.get(), request.get(), network.get());
-  child::Program program;
+  launch.program_.control = theirs.get();
+  launch.program_.request = request.get();
+  launch.program_.network = network.get();
+  child::Program program = launch.program_;
   program.instructions = instructions.data();
   program.count = static_cast<std::uint32_t>(instructions.size());
   program.continues = true;
-  program.control = theirs.get();
-  program.network = network.get();
   program.keep = keep.data();
   program.keep_count = static_cast<std::uint32_t>(keep.size());
 
@@ -151,9 +149,6 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
   if (pid < 0) return std::unexpected(clone_error(static_cast<int>(-pid)));
   launch.launched_.pidfd.reset(pidfd);
   launch.launched_.control = std::move(ours);
-  launch.child_control_ = theirs.get();
-  launch.child_request_ = request.get();
-  launch.child_network_ = network.get();
   launch.pid_ = static_cast<int>(pid);
   if (group.needs_move()) {
     TRY(with_context("joining the control group", group.move(static_cast<int>(pid))));
@@ -169,12 +164,9 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
       plan,
       {.terminal = options_.terminal, .pass_root = options_.pass_root, .first_step = early_steps_},
       region_));
-  *program = child::Program{};
+  *program = program_;
   program->instructions = instructions.data();
   program->count = static_cast<std::uint32_t>(instructions.size());
-  program->control = child_control_;
-  program->request = child_request_;
-  program->network = child_network_;
   program->makes_sockets = !plan.network.publish.empty();
   program->die_with_parent = options_.parent_death == ParentDeath::signalled;
   program->lifetime = lifetime_for(options_);

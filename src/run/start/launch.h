@@ -69,9 +69,7 @@ class Launch {
   LaunchOptions options_{};
   Region region_{};
   std::size_t early_steps_ = 0;
-  int child_control_ = -1;  // numbers in the child's table
-  int child_request_ = -1;
-  int child_network_ = -1;
+  child::Program program_{};  // the descriptors, as numbered in the child's table
   int pid_ = -1;
   UniqueFd network_{};
   Launched launched_{};

@@ -18,18 +18,16 @@ Result<Region> Region::make() {
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) return system_error("mmap");
   Region region;
-  region.start_ = static_cast<std::byte*>(start);
+  region.start_.reset(static_cast<std::byte*>(start));
   return region;
 }
 
-Region::~Region() {
-  if (start_ != nullptr) ::munmap(start_, kSize);
-}
+void Region::Unmap::operator()(std::byte* start) const { ::munmap(start, kSize); }
 
 void* Region::allocate(std::size_t size) {
   constexpr std::size_t kAlign = alignof(std::max_align_t);
   if (size > kSize - used_) return nullptr;
-  void* place = start_ + used_;
+  void* place = start_.get() + used_;
   used_ += (size + kAlign - 1) / kAlign * kAlign;
   if (used_ > kSize) used_ = kSize;
   return place;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
-#include <utility>
 
 #include "base/result.h"
 
@@ -12,16 +12,6 @@ namespace coop::run {
 // Only grows, and is freed as a whole. Untouched pages cost nothing.
 class Region {
  public:
-  Region() = default;
-  Region(Region&& other) noexcept
-      : start_(std::exchange(other.start_, nullptr)), used_(other.used_) {}
-  Region& operator=(Region&& other) noexcept {
-    std::swap(start_, other.start_);
-    std::swap(used_, other.used_);
-    return *this;
-  }
-  ~Region();
-
   static Result<Region> make();
 
   // Null when it is full: command and environment exceed what execve accepts.
@@ -30,7 +20,10 @@ class Region {
   const char* copy(std::string_view text);
 
  private:
-  std::byte* start_ = nullptr;
+  struct Unmap {
+    void operator()(std::byte* start) const;
+  };
+  std::unique_ptr<std::byte, Unmap> start_{};
   std::size_t used_ = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "run/terminal/terminal.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -169,8 +168,7 @@ class Relay {
       while (out_.fill(state_.terminal.get()) && out_.waiting.size() > before);
     }
     while (!out_.waiting.empty()) {
-      pollfd writable{STDOUT_FILENO, POLLOUT, 0};
-      ::poll(&writable, 1, -1);
+      wait_until_ready(STDOUT_FILENO, POLLOUT);
       out_.empty(STDOUT_FILENO);
     }
   }

@@ -23,8 +23,7 @@ void NetlinkBatch::begin(std::uint16_t type, std::uint16_t flags, std::string_vi
                         .nlmsg_seq = ++sequence_,
                         .nlmsg_pid = 0};
   bytes_ += bytes_of(common);
-  bytes_ += header;
-  pad();
+  raw(header);
 }
 
 // The kernel sends all acknowledgements before we read; many would overflow the receive buffer.
@@ -43,21 +42,14 @@ void NetlinkBatch::flip_acknowledgement(std::size_t message) {
 }
 
 void NetlinkBatch::frame(std::uint16_t type, std::string_view header) {
-  const nlmsghdr common{.nlmsg_len = static_cast<std::uint32_t>(sizeof(nlmsghdr) + header.size()),
-                        .nlmsg_type = type,
-                        .nlmsg_flags = NLM_F_REQUEST,
-                        .nlmsg_seq = ++sequence_,
-                        .nlmsg_pid = 0};
-  bytes_ += bytes_of(common);
-  bytes_ += header;
-  pad();
+  begin(type, 0, header);
+  set_length(message_, bytes_.size() - message_, 4);
 }
 
 void NetlinkBatch::attribute(std::uint16_t type, std::string_view bytes) {
   const nlattr header{static_cast<std::uint16_t>(sizeof(nlattr) + bytes.size()), type};
   bytes_ += bytes_of(header);
-  bytes_ += bytes;
-  pad();
+  raw(bytes);
 }
 
 void NetlinkBatch::raw(std::string_view bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,18 +56,31 @@ class Ruleset {
   const std::vector<NetlinkBatch>& finish();
 
  private:
-  void begin_transaction();
+  // Attributes of an expression: numbers in network byte order, and values for registers.
+  struct Number {
+    std::uint16_t attribute = 0;
+    std::uint32_t value = 0;
+  };
+  struct Value {
+    std::uint16_t attribute = 0;
+    std::string_view bytes{};
+  };
+  void frame(std::uint16_t type);
   void end_transaction();
+  void begin(int message, std::uint16_t flags);
   void begin_rule(const std::string& chain, const Match& match);
   void end_rule();
-  void expression(std::string_view name);
+  void begin_expression(std::string_view name);
   void end_expression();
-  void load_and_compare(std::uint32_t base, std::uint32_t offset, std::string_view value);
-  void compare(std::string_view value);
+  void expression(std::string_view name, std::initializer_list<Number> numbers,
+                  std::initializer_list<Value> values = {});
+  // These work on the first register.
+  void load(std::uint32_t base, std::uint32_t offset, std::size_t length);
+  void keep_bits(std::string_view mask);
+  void compare(std::string_view value, std::uint32_t operation = 0);  // NFT_CMP_EQ
   void match_prefix(const Prefix& prefix, std::uint32_t offset);
   void match_meta(std::uint32_t key, std::string_view value);
-  void verdict(std::int32_t code);
-  void put(std::uint32_t where, std::string_view value);
+  void decide(const std::string& chain, const Match& match, std::uint32_t verdict);
 
   int family_;
   std::string table_;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/path.h"
-#include "sys/tree/copy_file.h"
 
 namespace coop {
 

@@ -13,6 +13,9 @@
 
 namespace coop {
 
+// The bits of st_mode that chmod(2) sets.
+inline constexpr mode_t kPermissions = 07777;
+
 // A directory open for reading, and the mode to restore.
 struct OpenDirectory {
   UniqueFd fd{};

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "sys/tree/copy_tree.h"
 #include "sys/tree/directory_stack.h"
 
 namespace coop {

@@ -1,6 +1,4 @@
 // Answers of name servers, honest and forged.
-#include "egress/dns/reply.h"
-
 #include <gtest/gtest.h>
 
 #include "egress/dns/message.h"

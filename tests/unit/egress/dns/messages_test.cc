@@ -214,16 +214,17 @@ TEST(Socks5Test, ReadsGreetingsAndRequests) {
   const std::string named =
       "\x05\x01\x00\x03\x09"
       "A.example\x01\xbb"s;
-  EXPECT_EQ(read_socks_request(named), (SocksRequest{.state = Arrived::whole,
-                                                     .size = named.size(),
-                                                     .host = "a.example",
-                                                     .is_name = true,
-                                                     .port = 443}));
+  EXPECT_EQ(read_socks_request(named),
+            (SocksRequest{.state = Arrived::whole,
+                          .size = named.size(),
+                          .target = {HostKind::name, "a.example", 443}}));
   for (std::size_t size = 0; size < named.size(); ++size)
     EXPECT_EQ(read_socks_request(named.substr(0, size)).state, Arrived::need_more) << size;
-  EXPECT_EQ(read_socks_request("\x05\x01\x00\x01\x7f\x00\x00\x01\x00\x50"s).host, "127.0.0.1");
-  EXPECT_EQ(read_socks_request("\x05\x01\x00\x04"s + std::string(15, '\0') + "\x01\x00\x50"s).host,
-            "::1");
+  EXPECT_EQ(read_socks_request("\x05\x01\x00\x01\x7f\x00\x00\x01\x00\x50"s).target,
+            (Target{HostKind::address, "127.0.0.1", 80}));
+  EXPECT_EQ(
+      read_socks_request("\x05\x01\x00\x04"s + std::string(15, '\0') + "\x01\x00\x50"s).target.host,
+      "::1");
   EXPECT_EQ(socks_reply(SocksReply::not_allowed), "\x05\x02\x00\x01\0\0\0\0\0\0"s);
   EXPECT_EQ(socks_method({.without_password = true}), "\x05\x00"s);
   EXPECT_EQ(socks_method({}), "\x05\xff"s);
@@ -246,11 +247,10 @@ TEST(ProxyRequestTest, ReadsConnect) {
   const std::string text = "CONNECT Example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n";
   EXPECT_EQ(read_proxy_request(text + "\x16\x03\x01"),
             (ProxyRequest{.kind = ProxyRequest::Kind::connect,
-                          .host = "example.com",
-                          .is_name = true,
-                          .port = 443,
+                          .target = {HostKind::name, "example.com", 443},
                           .size = text.size()}));
-  EXPECT_EQ(read_proxy_request("CONNECT [2001:DB8::1]:443 HTTP/1.1\r\n\r\n").host, "2001:db8::1");
+  EXPECT_EQ(read_proxy_request("CONNECT [2001:DB8::1]:443 HTTP/1.1\r\n\r\n").target,
+            (Target{HostKind::address, "2001:db8::1", 443}));
   for (std::size_t size = 0; size < text.size(); ++size)
     EXPECT_EQ(read_proxy_request(text.substr(0, size)).kind, ProxyRequest::Kind::need_more) << size;
 }
@@ -261,12 +261,11 @@ TEST(ProxyRequestTest, ForwardsWithAHeadOfItsOwn) {
       "keep-alive, X-A\r\n"
       "Proxy-Authorization: Basic x\r\nAccept: */*\r\n\r\n");
   EXPECT_EQ(read.kind, ProxyRequest::Kind::forward) << read.problem;
-  EXPECT_EQ(read.host, "example.com");
-  EXPECT_EQ(read.port, 8080);
+  EXPECT_EQ(read.target, (Target{HostKind::name, "example.com", 8080}));
   EXPECT_EQ(
       read.head,
       "GET /a?b HTTP/1.1\r\nHost: Example.com:8080\r\nAccept: */*\r\nConnection: close\r\n\r\n");
-  EXPECT_EQ(read_proxy_request("GET http://a.example HTTP/1.1\r\n\r\n").port, 80);
+  EXPECT_EQ(read_proxy_request("GET http://a.example HTTP/1.1\r\n\r\n").target.port, 80);
 }
 
 TEST(ProxyRequestTest, WhatTwoReadersCouldReadDifferentlyIsRefused) {
