@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "child/process.h"
 #include "child/tether/janitor.h"
 #include "run/terminal/raw_terminal.h"
 #include "sys/message.h"
@@ -21,21 +22,20 @@ namespace {
 using child::JanitorMessage;
 using child::JanitorOrder;
 
-// The one process that is made outside child/process.cc: cleaning up allocates, and only glibc's fork() leaves the
-// allocator usable in the child of a program with threads. Its exit signal is SIGCHLD. With one thread a bare clone is
-// enough, and its end runs no handler of the program.
-pid_t fork_quietly() {
-  if (__libc_single_threaded == 0) return ::fork();
-  const long pid = ::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
-  return static_cast<pid_t>(pid);
-}
-
 UniqueFd open_self() {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
 }
 
-[[noreturn]] void serve(int socket, int supervisor) {
-  const child::EntrustedList left = child::outlive_supervisor(socket, supervisor);
+// What the janitor starts with.
+struct Inherited {
+  int socket = -1;
+  int supervisor = -1;  // a pidfd
+};
+
+[[noreturn]] void serve(const void* argument) noexcept {
+  const auto& inherited = *static_cast<const Inherited*>(argument);
+  const child::EntrustedList left =
+      child::outlive_supervisor(inherited.socket, inherited.supervisor);
   // Before all that takes time: the caller's shell is about to read from it. Then it is closed, for programs that wait
   // until no process has it open.
   for (const child::Entrusted& sandbox : left) {
@@ -50,6 +50,28 @@ UniqueFd open_self() {
     if (cleanup) carry_out(*cleanup);
   }
   ::_exit(0);
+}
+
+// The one fork outside of child/process.cc, and never followed by an exec: once the supervisor is dead the janitor
+// cleans up, which allocates. In a program with threads only glibc's fork() leaves the allocator usable in the child; its
+// exit signal is SIGCHLD. With one thread a bare clone is enough, and its end runs no handler of the program.
+Result<pid_t> fork_janitor(const Inherited& inherited) {
+  if (__libc_single_threaded != 0) {
+    const long pid = child::clone_process({}, serve, &inherited);
+    if (pid < 0) return system_error_of(static_cast<int>(-pid), "fork");
+    return static_cast<pid_t>(pid);
+  }
+  // A signal handler of the embedding program must not run in the janitor.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::fork();
+  if (pid == 0) serve(&inherited);
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) return system_error_of(error, "fork");
+  return pid;
 }
 
 Result<UniqueFd> in_memory(std::string_view bytes) {
@@ -81,16 +103,7 @@ Result<std::shared_ptr<Janitor>> Janitor::start() {
   auto [ours, theirs] = TRY(make_socket_pair());
   const UniqueFd self = open_self();
   if (!self.valid()) return system_error("pidfd_open");
-  // A signal handler of the embedding program must not run in the janitor.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = fork_quietly();
-  if (pid == 0) serve(theirs.get(), self.get());
-  const int error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) return system_error_of(error, "fork");
+  const pid_t pid = TRY(fork_janitor({.socket = theirs.get(), .supervisor = self.get()}));
   std::unique_ptr<Janitor> janitor(new Janitor);
   janitor->owner_ = ::getpid();
   janitor->socket_ = std::move(ours);
