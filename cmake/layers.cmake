@@ -1,6 +1,6 @@
-# coop_unite(target): compiles the sources of each directory of `target` together. Most of the time a source takes goes
-# into templates that its neighbours use too. Names in anonymous namespaces therefore differ within a directory.
-# scripts/check_tidy compiles each source by itself, so that it names the headers it needs.
+# coop_unite(target [most]): compiles the sources of each directory of `target` together, at most `most` at a time. Most of
+# the time a source takes goes into templates that its neighbours use too. Names in anonymous namespaces therefore differ
+# within a directory. scripts/check_tidy compiles each source by itself, so that it names the headers it needs.
 function(coop_unite target)
   if(NOT COOP_UNITY)
     return()
@@ -11,6 +11,11 @@ function(coop_unite target)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE relative)
     cmake_path(GET relative PARENT_PATH directory)
     string(MAKE_C_IDENTIFIER "${directory}" group)
+    if(ARGC GREATER 1)
+      math(EXPR batch "0${count_${group}} / ${ARGV1}")
+      math(EXPR count_${group} "0${count_${group}} + 1")
+      string(APPEND group "_${batch}")
+    endif()
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
 endfunction()

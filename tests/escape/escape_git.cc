@@ -1,26 +1,12 @@
 // Leading the host's git to settings and hooks of the sandbox's making, by every redirection it knows.
 #include <nlohmann/json.hpp>
+#include "escape/guarded.h"
 #include "support/harness.h"
 
 namespace coop::tests {
 namespace {
 
-nlohmann::json run_script(const Workspace& workspace, const std::string& script,
-                          const Arguments& flags = {}) {
-  Arguments all{"--json"};
-  all.insert(all.end(), flags.begin(), flags.end());
-  return json_of(workspace.run({"sh", "-c", script}, all));
-}
-
-nlohmann::json entry_for(const nlohmann::json& output, const std::string& path) {
-  for (const nlohmann::json& entry : output.value("quarantined", nlohmann::json::array())) {
-    const std::string taken = entry.value("path", "?");
-    if (path == taken || path.starts_with(taken + "/")) return entry;
-  }
-  return {};
-}
-
-void make_repository(const std::string& directory) {
+void make_small_repository(const std::string& directory) {
   for (const char* name : {"/.git/hooks", "/.git/objects", "/.git/refs/heads"})
     make_directories(directory + name);
   write_file(directory + "/.git/HEAD", "ref: refs/heads/main\n");
@@ -84,7 +70,7 @@ KERNEL_TEST(EscapeGit, GitFileThatLeadsToAHiddenPlace) {
 KERNEL_TEST(EscapeGit, CommonDirectoryOfTheRepository) {
   // git takes settings and hooks from wherever the file "commondir" says.
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_small_repository(workspace.path());
   const std::string script = std::string(kEvilSettings) + "echo ../evil > .git/commondir";
   const nlohmann::json output = run_script(workspace, script);
   EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
@@ -96,7 +82,7 @@ KERNEL_TEST(EscapeGit, CommonDirectoryOfTheRepository) {
 
 KERNEL_TEST(EscapeGit, CommonDirectoryOfANewWorktree) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_small_repository(workspace.path());
   const nlohmann::json output = run_script(
       workspace,
       std::string(kEvilSettings) +

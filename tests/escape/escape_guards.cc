@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
+#include "escape/guarded.h"
 #include "support/harness.h"
 
 namespace coop::tests {
@@ -14,14 +15,6 @@ void make_repository(const std::string& directory) {
   write_file(directory + "/.git/HEAD", "ref: refs/heads/main\n");
   write_file(directory + "/.git/config", "[core]\n\tbare = false\n");
   write_file(directory + "/.git/hooks/pre-commit.sample", "#!/bin/sh\n");
-}
-
-// The control is the same attack with this guard switched off.
-void expect_guarded(const Workspace& workspace, const Arguments& attack, const std::string& guard,
-                    std::initializer_list<int> errors) {
-  EXPECT_TRUE(blocked(workspace.inside(attack), errors)) << attack[1];
-  EXPECT_TRUE(blocked(workspace.inside(attack, {"--view", "host"}), errors)) << attack[1];
-  EXPECT_TRUE(escaped(workspace.inside(attack, {"--allow-guarded", guard}))) << attack[1];
 }
 
 KERNEL_TEST(EscapeGuards, WritingAHook) {

@@ -1,5 +1,6 @@
 // Hooks and settings at the paths that git's configuration names.
 #include <nlohmann/json.hpp>
+#include "escape/guarded.h"
 #include "support/harness.h"
 
 namespace coop::tests {
@@ -13,7 +14,7 @@ void git(const std::string& directory, const Arguments& arguments) {
 }
 
 // core.hooksPath is "githooks", with a hook in it; ".gitconfig-local" is included and missing.
-void make_repository(const std::string& directory) {
+void make_repository_with_hooks_path(const std::string& directory) {
   make_directories(directory + "/githooks");
   git(directory, {"-c", "init.defaultBranch=main", "init", "-q"});
   git(directory, {"config", "core.hooksPath", "githooks"});
@@ -22,35 +23,27 @@ void make_repository(const std::string& directory) {
   ASSERT_EQ(run_bare({"chmod", "755", directory + "/githooks/pre-commit"}).exit_code, 0);
 }
 
-// The control is the same attack with this guard switched off.
-void expect_guarded(const Workspace& workspace, const Arguments& attack, const std::string& guard,
-                    std::initializer_list<int> errors) {
-  EXPECT_TRUE(blocked(workspace.inside(attack), errors)) << attack[1];
-  EXPECT_TRUE(blocked(workspace.inside(attack, {"--view", "host"}), errors)) << attack[1];
-  EXPECT_TRUE(escaped(workspace.inside(attack, {"--allow-guarded", guard}))) << attack[1];
-}
-
 KERNEL_TEST(EscapeGuardsNamed, ChangingAHook) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   expect_guarded(workspace, {"write", "githooks/pre-commit", "evil"}, ".git/hooks", {EROFS});
 }
 
 KERNEL_TEST(EscapeGuardsNamed, MakingAHook) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   expect_guarded(workspace, {"write", "githooks/post-checkout", "evil"}, ".git/hooks", {EROFS});
 }
 
 KERNEL_TEST(EscapeGuardsNamed, ReplacingTheHooksDirectory) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   expect_guarded(workspace, {"rename", "githooks", "old"}, ".git/hooks", {EBUSY, EROFS, EXDEV});
 }
 
 KERNEL_TEST(EscapeGuardsNamed, ReplacingADirectoryAboveTheHooks) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   make_directories(workspace / "tools/hooks");
   git(workspace.path(), {"config", "core.hooksPath", "tools/hooks"});
   expect_guarded(workspace, {"rename", "tools", "old"}, ".git/hooks", {EBUSY, EROFS, EXDEV});
@@ -58,7 +51,7 @@ KERNEL_TEST(EscapeGuardsNamed, ReplacingADirectoryAboveTheHooks) {
 
 KERNEL_TEST(EscapeGuardsNamed, MakingTheHooksDirectory) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   git(workspace.path(), {"config", "core.hooksPath", "tools/hooks"});
   const Arguments attack{"sh", "-c", "mkdir -p tools/hooks; echo evil > tools/hooks/pre-commit"};
   const nlohmann::json output = json_of(workspace.run(attack, {"--json"}));
@@ -70,7 +63,7 @@ KERNEL_TEST(EscapeGuardsNamed, MakingTheHooksDirectory) {
 
 KERNEL_TEST(EscapeGuardsNamed, MakingTheIncludedFile) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   const Arguments attack{"sh", "-c", "printf '[alias]\\n st = !echo EVIL\\n' > .gitconfig-local"};
   const nlohmann::json output = json_of(workspace.run(attack, {"--json"}));
   EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
@@ -83,7 +76,7 @@ KERNEL_TEST(EscapeGuardsNamed, MakingTheIncludedFile) {
 
 KERNEL_TEST(EscapeGuardsNamed, ChangingTheIncludedFile) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   write_file(workspace / ".gitconfig-local", "[include]\n\tpath = more\n");
   write_file(workspace / "more", "[user]\n");
   expect_guarded(workspace, {"write", ".gitconfig-local", "evil"}, ".git/config", {EROFS});
@@ -93,14 +86,14 @@ KERNEL_TEST(EscapeGuardsNamed, ChangingTheIncludedFile) {
 
 KERNEL_TEST(EscapeGuardsNamed, HooksOfANestedRepository) {
   const Workspace workspace;
-  make_repository(workspace / "vendor/library");
+  make_repository_with_hooks_path(workspace / "vendor/library");
   expect_guarded(workspace, {"write", "vendor/library/githooks/pre-commit", "evil"}, ".git/hooks",
                  {EROFS});
 }
 
 KERNEL_TEST(EscapeGuardsNamed, ASymlinkInThePlaceOfTheHooks) {
   const Workspace workspace;
-  make_repository(workspace.path());
+  make_repository_with_hooks_path(workspace.path());
   git(workspace.path(), {"config", "core.hooksPath", "link/hooks"});
   make_directories(workspace / "real/hooks");
   make_symlink("real", workspace / "link");

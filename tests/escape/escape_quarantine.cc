@@ -5,26 +5,11 @@
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
+#include "escape/guarded.h"
 #include "support/harness.h"
 
 namespace coop::tests {
 namespace {
-
-nlohmann::json run_script(const Workspace& workspace, const std::string& script,
-                          const Arguments& flags = {}) {
-  Arguments all{"--json"};
-  all.insert(all.end(), flags.begin(), flags.end());
-  return json_of(workspace.run({"sh", "-c", script}, all));
-}
-
-// The entry for `path` or for a directory above it.
-nlohmann::json entry_for(const nlohmann::json& output, const std::string& path) {
-  for (const nlohmann::json& entry : output.value("quarantined", nlohmann::json::array())) {
-    const std::string taken = entry.value("path", "?");
-    if (path == taken || path.starts_with(taken + "/")) return entry;
-  }
-  return {};
-}
 
 // Makes `file` inside; then again with the guard switched off, as the control.
 void expect_quarantined(const std::string& file, const std::string& guard) {

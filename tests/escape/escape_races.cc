@@ -119,7 +119,7 @@ KERNEL_TEST(EscapeRaces, WorkspaceSwappedForASymlink) {
   }
 }
 
-void make_repository(const Workspace& workspace) {
+void make_raced_repository(const Workspace& workspace) {
   for (const char* name : {".git/hooks", ".git/objects", ".git/refs", "other/hooks"})
     make_directories(workspace / name);
   write_file(workspace / ".git/HEAD", "ref: refs/heads/main\n");
@@ -138,12 +138,12 @@ std::vector<std::string> repositories_below(const std::string& directory) {
 KERNEL_TEST(EscapeRaces, GuardedDirectorySwappedWhileItIsGuarded) {
   const Arguments attack{"write", ".git/hooks/pre-commit", "evil"};
   const Workspace control;
-  make_repository(control);
+  make_raced_repository(control);
   EXPECT_TRUE(escaped(control.inside(attack, {"--allow-guarded", ".git/hooks"})));
   EXPECT_TRUE(exists(control / ".git/hooks/pre-commit"));
 
   const Workspace workspace;
-  make_repository(workspace);
+  make_raced_repository(workspace);
   {
     const Racer racer(swap_for_symlink(workspace / ".git", "other"));
     for (int round = 0; round < kRounds; ++round) workspace.inside(attack, {}, workspace.options());

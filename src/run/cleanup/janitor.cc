@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "child/process.h"
 #include "run/terminal/raw_terminal.h"
 #include "sys/message.h"
 #include "sys/process.h"
@@ -20,17 +21,16 @@ namespace {
 using child::JanitorMessage;
 using child::JanitorOrder;
 
-// The one process that is made outside child/process.cc: cleaning up allocates, and only glibc's fork() leaves the
-// allocator usable in the child of a program with threads. Its exit signal is SIGCHLD. With one thread a bare clone is
-// enough, and its end runs no handler of the program.
-pid_t fork_quietly() {
-  if (__libc_single_threaded == 0) return ::fork();
-  const long pid = ::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
-  return static_cast<pid_t>(pid);
-}
+// What the janitor starts with.
+struct Inherited {
+  int socket = -1;
+  int supervisor = -1;  // a pidfd
+};
 
-[[noreturn]] void serve(int socket, int supervisor) {
-  const child::EntrustedList left = child::outlive_supervisor(socket, supervisor);
+[[noreturn]] void serve(const void* argument) noexcept {
+  const auto& inherited = *static_cast<const Inherited*>(argument);
+  const child::EntrustedList left =
+      child::outlive_supervisor(inherited.socket, inherited.supervisor);
   // Before all that takes time: the caller's shell is about to read from it. Then it is closed, for programs that wait
   // until no process has it open.
   for (const child::Entrusted& sandbox : left) {
@@ -45,6 +45,23 @@ pid_t fork_quietly() {
     if (cleanup) carry_out(*cleanup);
   }
   ::_exit(0);
+}
+
+// The one fork outside of child/process.cc, and never followed by an exec: once the supervisor is dead the janitor
+// cleans up, which allocates. In a program with threads only glibc's fork() leaves the allocator usable in the child; its
+// exit signal is SIGCHLD. With one thread a bare clone is enough, and its end runs no handler of the program.
+Result<pid_t> fork_janitor(const Inherited& inherited) {
+  // A signal handler of the embedding program must not run in the janitor.
+  const SignalsBlocked blocked;
+  if (__libc_single_threaded != 0) {
+    const long pid = child::clone_process({}, serve, &inherited);
+    if (pid < 0) return system_error_of(static_cast<int>(-pid), "fork");
+    return static_cast<pid_t>(pid);
+  }
+  const pid_t pid = ::fork();
+  if (pid == 0) serve(&inherited);
+  if (pid < 0) return system_error("fork");
+  return pid;
 }
 
 Result<UniqueFd> in_memory(std::string_view bytes) {
@@ -75,11 +92,7 @@ Result<std::shared_ptr<Janitor>> Janitor::of_this_process() {
 Result<std::shared_ptr<Janitor>> Janitor::start() {
   auto [ours, theirs] = TRY(make_socket_pair());
   const UniqueFd self = TRY(open_pidfd(::getpid()));
-  // A signal handler of the embedding program must not run in the janitor.
-  const SignalsBlocked blocked;
-  const pid_t pid = fork_quietly();
-  if (pid == 0) serve(theirs.get(), self.get());
-  if (pid < 0) return system_error("fork");
+  const pid_t pid = TRY(fork_janitor({.socket = theirs.get(), .supervisor = self.get()}));
   std::unique_ptr<Janitor> janitor(new Janitor);
   janitor->owner_ = ::getpid();
   janitor->socket_ = std::move(ours);

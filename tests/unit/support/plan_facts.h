@@ -128,6 +128,7 @@ std::vector<T> all_of(const Plan& plan) {
   return found;
 }
 
+inline constexpr MountFlags kReadOnly{};
 inline constexpr MountFlags kReadWrite{.access = Access::read_write};
 inline constexpr std::uint64_t kTmpSize = std::uint64_t{512} << 20;
 

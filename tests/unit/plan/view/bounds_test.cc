@@ -6,7 +6,7 @@
 namespace coop::plan {
 namespace {
 
-HostFacts machine() {
+HostFacts bounded_machine() {
   HostFacts host = anns_machine();
   for (const char* path : {"/opt", "/opt/sdk", "/srv/data", "/srv/data/inner", "/etc/ssl/certs",
                            "/etc", "/home/ann/project/build", "/home/ann/.ssh"})
@@ -42,22 +42,24 @@ TEST(PlanFinalTest, NoRuleShowsOrCoversWhatTheOrganisationHides) {
             .subject = std::string("\"") + path + "\" is hidden by /etc/coop/policy.toml:4",
             .hint = "only the organisation can change that",
             .origin = grant.origin};
-        EXPECT_EQ(must_fail(with(view, {final_hide("/srv/data"), grant}), machine()), expected);
-        EXPECT_EQ(must_fail(with(view, {grant, final_hide("/srv/data")}), machine()), expected);
+        EXPECT_EQ(must_fail(with(view, {final_hide("/srv/data"), grant}), bounded_machine()),
+                  expected);
+        EXPECT_EQ(must_fail(with(view, {grant, final_hide("/srv/data")}), bounded_machine()),
+                  expected);
       }
 }
 
 TEST(PlanFinalTest, WithoutTheWordFinalALaterGrantWins) {
   PathRule hide = final_hide("/srv/data");
   hide.precedence = Precedence::by_order;
-  const Plan plan =
-      must_compile(with(View::host, {hide, rule(RuleKind::read_only, "/srv/data")}), machine());
+  const Plan plan = must_compile(with(View::host, {hide, rule(RuleKind::read_only, "/srv/data")}),
+                                 bounded_machine());
   EXPECT_TRUE(same(about(plan, "/srv"), {BindMount{"/srv/data", "/srv/data"}}));
 }
 
 TEST(PlanFinalTest, AGrantAboveShowsAllButTheHidden) {
   for (const RuleKind kind : {RuleKind::read_only, RuleKind::read_write}) {
-    HostFacts host = machine();
+    HostFacts host = bounded_machine();
     add_path(host, "/srv");
     const Plan plan =
         must_compile(with(View::host, {final_hide("/srv/data"), rule(kind, "/srv")}), host);
@@ -66,8 +68,9 @@ TEST(PlanFinalTest, AGrantAboveShowsAllButTheHidden) {
 }
 
 TEST(PlanFinalTest, AnOrdinaryRuleForTheSamePathDoesNotReplaceIt) {
-  const Plan plan = must_compile(
-      with(View::host, {final_hide("/srv/data"), rule(RuleKind::hide, "/srv/data")}), machine());
+  const Plan plan =
+      must_compile(with(View::host, {final_hide("/srv/data"), rule(RuleKind::hide, "/srv/data")}),
+                   bounded_machine());
   const auto step = std::ranges::find(plan.steps, Action{HideMount{"/srv/data"}}, &Step::action);
   ASSERT_NE(step, plan.steps.end());
   EXPECT_EQ(step->origin, in_file("/etc/coop/policy.toml", 4));
@@ -75,11 +78,11 @@ TEST(PlanFinalTest, AnOrdinaryRuleForTheSamePathDoesNotReplaceIt) {
 
 TEST(PlanFinalTest, TheWorkspaceCannotBeInIt) {
   for (const char* path : {"/home/ann", kProject}) {
-    const Error error = must_fail(with(View::minimal, {final_hide(path)}), machine());
+    const Error error = must_fail(with(View::minimal, {final_hide(path)}), bounded_machine());
     EXPECT_EQ(to_text(error), std::string("--workspace: \"") + kProject +
                                   "\" is hidden by /etc/coop/policy.toml:4");
   }
-  HostFacts host = machine();
+  HostFacts host = bounded_machine();
   host.workspace.outside_git = {"/srv/data/inner"};
   EXPECT_EQ(to_text(must_fail(with(View::minimal, {final_hide("/srv/data")}), host)),
             "the repository of the workspace: --workspace: \"/srv/data/inner\" is hidden by "
@@ -87,7 +90,7 @@ TEST(PlanFinalTest, TheWorkspaceCannotBeInIt) {
 }
 
 TEST(PlanFinalTest, AnotherNameFromTheHostsMountsDoesNotHelp) {
-  HostFacts host = machine();
+  HostFacts host = bounded_machine();
   host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
                  MountFact{.device = "8:1", .root = "/srv/data/inner", .target = "/opt/in"}};
   add_path(host, "/opt/in");
@@ -99,10 +102,11 @@ TEST(PlanFinalTest, AnotherNameFromTheHostsMountsDoesNotHelp) {
 
 TEST(PlanFinalTest, TheMinimalViewItselfShowsNothingOfIt) {
   const BindMount certificates{"/etc/ssl/certs", "/etc/ssl/certs"};
-  EXPECT_THAT(all_of<BindMount>(must_compile(policy_for(View::minimal), machine())),
+  EXPECT_THAT(all_of<BindMount>(must_compile(policy_for(View::minimal), bounded_machine())),
               testing::Contains(certificates));  // control
-  EXPECT_THAT(all_of<BindMount>(must_compile(with(View::minimal, {final_hide("/etc")}), machine())),
-              testing::Not(testing::Contains(certificates)));
+  EXPECT_THAT(
+      all_of<BindMount>(must_compile(with(View::minimal, {final_hide("/etc")}), bounded_machine())),
+      testing::Not(testing::Contains(certificates)));
 }
 
 Policy bounded(std::vector<PathRule> rules, Bounds bounds) {
@@ -113,7 +117,7 @@ Policy bounded(std::vector<PathRule> rules, Bounds bounds) {
 }
 
 std::string refusal(const PathRule& grant, const Bounds& bounds) {
-  const Result<Plan> plan = compile(bounded({grant}, bounds), machine());
+  const Result<Plan> plan = compile(bounded({grant}, bounds), bounded_machine());
   return plan ? "" : to_text(plan.error()) + "; " + plan.error().hint;
 }
 
@@ -167,7 +171,7 @@ TEST(PlanBoundsTest, TheWorkspaceIsNotBounded) {
   // But a read-only one does not become writable in parts.
   Policy policy = bounded({rule(RuleKind::read_write, "/home/ann/project/build")}, kWritable);
   policy.workspace_access = Access::read_only;
-  EXPECT_EQ(must_fail(policy, machine()).origin, Origin::of_flag("--rw"));
+  EXPECT_EQ(must_fail(policy, bounded_machine()).origin, Origin::of_flag("--rw"));
 }
 
 TEST(PlanBoundsTest, SymlinksLeadNeitherOutOfABoundNorAroundIt) {
@@ -183,7 +187,7 @@ TEST(PlanBoundsTest, ABoundThatDoesNotExistBoundsWithItsText) {
 }
 
 TEST(PlanBoundsTest, TheFactsOfTheBoundsAreAskedFor) {
-  EXPECT_THAT(wanted_paths(bounded({}, kBoth), machine()),
+  EXPECT_THAT(wanted_paths(bounded({}, kBoth), bounded_machine()),
               testing::AllOf(testing::Contains("/srv"), testing::Contains("/opt")));
 }
 
@@ -191,7 +195,7 @@ TEST(PlanPolicyTest, NotesOfThePolicyComeFirst) {
   Policy policy = policy_for(View::minimal);
   policy.network = NetworkMode::host;
   policy.notes = {"one", "two"};
-  EXPECT_THAT(must_compile(policy, machine()).notes,
+  EXPECT_THAT(must_compile(policy, bounded_machine()).notes,
               testing::ElementsAre("one", "two", testing::HasSubstr("unsafe.host_network")));
 }
 
@@ -199,7 +203,7 @@ TEST(PlanPolicyTest, AnUnmatchedPatternIsNotTakenForAName) {
   PathRule pattern = rule(RuleKind::hide, "/srv/*");
   pattern.if_missing = Missing::skip;
   pattern.pattern = true;
-  EXPECT_EQ(must_fail(with(View::host, {pattern}), machine()).kind, Error::Kind::internal);
+  EXPECT_EQ(must_fail(with(View::host, {pattern}), bounded_machine()).kind, Error::Kind::internal);
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 namespace coop::plan {
 namespace {
 
-constexpr MountFlags kReadOnly{};
-
 GuardedPath guarded(const Path& path, const std::string& guard, std::uint64_t links = 1) {
   return {.path = path, .guard = guard, .links = links};
 }

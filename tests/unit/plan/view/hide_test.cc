@@ -11,7 +11,7 @@ TmpfsMount mask_with_grants(const Path& target) {
   return {.target = target, .size = 1 << 20, .inodes = 1024, .mode = 0755, .flags = kMaskFlags};
 }
 
-Plan with_rules(View view, std::vector<PathRule> rules, const HostFacts& host) {
+Plan hidden_by(View view, std::vector<PathRule> rules, const HostFacts& host) {
   Policy policy = policy_for(view);
   policy.rules = std::move(rules);
   return must_compile(policy, host);
@@ -21,7 +21,7 @@ TEST(PlanHideTest, DirectoriesAndFilesAreHiddenInPlace) {
   HostFacts host = anns_machine();
   add_path(host, "/home/ann/.ssh");
   add_path(host, "/home/ann/.netrc", PathKind::file);
-  const Plan plan = with_rules(
+  const Plan plan = hidden_by(
       View::host,
       {rule(RuleKind::hide, "/home/ann/.ssh"), rule(RuleKind::hide, "/home/ann/.netrc")}, host);
   EXPECT_TRUE(same(about(plan, "/home/ann"),
@@ -32,15 +32,15 @@ TEST(PlanHideTest, DirectoriesAndFilesAreHiddenInPlace) {
 TEST(PlanHideTest, NothingIsMountedWhereTheViewDoesNotShowIt) {
   HostFacts host = anns_machine();
   add_path(host, "/home/ann/.ssh");
-  EXPECT_EQ(with_rules(View::minimal, {rule(RuleKind::hide, "/home/ann/.ssh")}, host),
-            with_rules(View::minimal, {}, host));
+  EXPECT_EQ(hidden_by(View::minimal, {rule(RuleKind::hide, "/home/ann/.ssh")}, host),
+            hidden_by(View::minimal, {}, host));
 }
 
 TEST(PlanHideTest, AFileOfTheWorkspaceIsHiddenWhereTheWorkspaceIs) {
   HostFacts host = anns_machine();
   add_path(host, "/home/ann/project/.env", PathKind::file);
   const PathRule hide = rule(RuleKind::hide, "/home/ann/project/.env");
-  EXPECT_TRUE(same(about(with_rules(View::minimal, {hide}, host), "/work"),
+  EXPECT_TRUE(same(about(hidden_by(View::minimal, {hide}, host), "/work"),
                    {MakeDirectory{"/work"}, BindMount{kProject, "/work", kReadWrite},
                     HideMount{"/work/.env", PathKind::file}}));
 }
@@ -49,7 +49,7 @@ TEST(PlanHideTest, ASecondMountOfTheSameDirectoryIsHiddenToo) {
   // --ro /home/ann shows the workspace a second time, at its own path.
   HostFacts host = anns_machine();
   add_path(host, "/home/ann/project/.env", PathKind::file);
-  const Plan plan = with_rules(
+  const Plan plan = hidden_by(
       View::minimal,
       {rule(RuleKind::hide, "/home/ann/project/.env"), rule(RuleKind::read_only, "/home/ann")},
       host);
@@ -61,7 +61,7 @@ TEST(PlanHideTest, ASecondMountOfTheSameDirectoryIsHiddenToo) {
 TEST(PlanHideTest, ASymlinkedSecretIsHiddenWhereItReallyIs) {
   HostFacts host = anns_machine();
   add_link(host, "/home/ann/.aws", "dotfiles/aws", "/home/ann/dotfiles/aws");
-  const Plan plan = with_rules(View::host, {rule(RuleKind::hide, "/home/ann/.aws")}, host);
+  const Plan plan = hidden_by(View::host, {rule(RuleKind::hide, "/home/ann/.aws")}, host);
   EXPECT_EQ(all_of<HideMount>(plan), std::vector{HideMount{"/home/ann/dotfiles/aws"}});
 }
 
@@ -77,13 +77,13 @@ TEST(PlanHideTest, NamesFromTheHostsOwnBindMountsAreHidden) {
   const PathRule hide = rule(RuleKind::hide, "/home/ann/.ssh");
   EXPECT_EQ(wanted_aliases(Policy{.rules = {hide}}, host),
             (std::vector<Path>{"/srv/homes/ann/.ssh", "/srv/keys"}));
-  EXPECT_EQ(all_of<HideMount>(with_rules(View::host, {hide}, host)),
+  EXPECT_EQ(all_of<HideMount>(hidden_by(View::host, {hide}, host)),
             (std::vector{HideMount{"/srv/keys"}, HideMount{"/home/ann/.ssh"},
                          HideMount{"/srv/homes/ann/.ssh"}}));
   // In the minimal view the alias shows only through a grant.
   add_path(host, "/srv/homes");
   EXPECT_EQ(all_of<HideMount>(
-                with_rules(View::minimal, {hide, rule(RuleKind::read_only, "/srv/homes")}, host)),
+                hidden_by(View::minimal, {hide, rule(RuleKind::read_only, "/srv/homes")}, host)),
             std::vector{HideMount{"/srv/homes/ann/.ssh"}});
 }
 
@@ -93,7 +93,7 @@ TEST(PlanHideTest, AMountOverTheAliasMeansThereIsNothingToHideThere) {
                  MountFact{.device = "8:1", .root = "/home", .target = "/srv/homes"}};
   add_path(host, "/home/ann/.ssh");  // /srv/homes/ann/.ssh is covered: no fact about it
   EXPECT_EQ(
-      all_of<HideMount>(with_rules(View::host, {rule(RuleKind::hide, "/home/ann/.ssh")}, host)),
+      all_of<HideMount>(hidden_by(View::host, {rule(RuleKind::hide, "/home/ann/.ssh")}, host)),
       std::vector{HideMount{"/home/ann/.ssh"}});
 }
 
@@ -117,13 +117,13 @@ TEST(PlanHideTest, AGrantBelowAHiddenDirectoryIsTheOnlyThingThere) {
   const Actions expected{mask_with_grants("/opt"), MakeDirectory{"/opt/vendor"},
                          MakeDirectory{"/opt/vendor/sdk"},
                          BindMount{"/opt/vendor/sdk", "/opt/vendor/sdk"}, Seal{"/opt"}};
-  EXPECT_TRUE(same(about(with_rules(View::host, {hide, grant}, host), "/opt"), expected));
-  EXPECT_TRUE(same(about(with_rules(View::host, {grant, hide}, host), "/opt"), expected));
+  EXPECT_TRUE(same(about(hidden_by(View::host, {hide, grant}, host), "/opt"), expected));
+  EXPECT_TRUE(same(about(hidden_by(View::host, {grant, hide}, host), "/opt"), expected));
 }
 
 TEST(PlanHideTest, TheWorkspaceStaysThereInAHiddenHome) {
   HostFacts host = anns_machine();
-  const Plan plan = with_rules(View::host, {rule(RuleKind::hide, "/home/ann")}, host);
+  const Plan plan = hidden_by(View::host, {rule(RuleKind::hide, "/home/ann")}, host);
   EXPECT_TRUE(
       same(about(plan, "/home"), {mask_with_grants("/home/ann"), MakeDirectory{kProject},
                                   BindMount{kProject, kProject, kReadWrite}, Seal{"/home/ann"}}));
@@ -134,9 +134,9 @@ TEST(PlanHideTest, ALaterGrantOfAHiddenPathShowsIt) {
   add_path(host, "/home/ann/.kube");
   const PathRule hide = rule(RuleKind::hide, "/home/ann/.kube");
   const PathRule grant = rule(RuleKind::read_only, "/home/ann/.kube");
-  EXPECT_TRUE(same(about(with_rules(View::host, {hide, grant}, host), "/home/ann/.kube"),
+  EXPECT_TRUE(same(about(hidden_by(View::host, {hide, grant}, host), "/home/ann/.kube"),
                    {BindMount{"/home/ann/.kube", "/home/ann/.kube"}}));
-  EXPECT_TRUE(same(about(with_rules(View::host, {grant, hide}, host), "/home/ann/.kube"),
+  EXPECT_TRUE(same(about(hidden_by(View::host, {grant, hide}, host), "/home/ann/.kube"),
                    {HideMount{"/home/ann/.kube"}}));
 }
 
@@ -144,7 +144,7 @@ TEST(PlanHideTest, HardLinksOfAHiddenFileAreMentioned) {
   HostFacts host = anns_machine();
   add_path(host, "/home/ann/.netrc", PathKind::file);
   host.paths["/home/ann/.netrc"].links = 3;
-  const Plan plan = with_rules(View::host, {rule(RuleKind::hide, "/home/ann/.netrc")}, host);
+  const Plan plan = hidden_by(View::host, {rule(RuleKind::hide, "/home/ann/.netrc")}, host);
   EXPECT_EQ(plan.notes,
             std::vector<std::string>{
                 "hidden file /home/ann/.netrc has 3 hard links: its other names are not hidden"});
@@ -153,9 +153,9 @@ TEST(PlanHideTest, HardLinksOfAHiddenFileAreMentioned) {
 TEST(PlanHideTest, SocketsOfTheHostAreHiddenWhereverTheyShow) {
   HostFacts host = anns_machine();
   host.sockets = {"/home/ann/project/dev.sock", "/srv/agent.sock"};
-  EXPECT_EQ(all_of<HideMount>(with_rules(View::minimal, {}, host)),
+  EXPECT_EQ(all_of<HideMount>(hidden_by(View::minimal, {}, host)),
             std::vector({HideMount{"/work/dev.sock", PathKind::file, Missing::skip}}));
-  EXPECT_EQ(all_of<HideMount>(with_rules(View::host, {}, host)),
+  EXPECT_EQ(all_of<HideMount>(hidden_by(View::host, {}, host)),
             std::vector({HideMount{"/srv/agent.sock", PathKind::file, Missing::skip},
                          HideMount{"/home/ann/project/dev.sock", PathKind::file, Missing::skip}}));
 }
