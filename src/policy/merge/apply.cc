@@ -47,6 +47,7 @@ class Application {
     apply_limits();
     apply_environment();
     for (const Scope scope : kScopes) TRY(add_rules(scope));
+    bound_calls();
     TRY(apply_bounds());
     add_notes();
     return std::move(policy_);
@@ -119,12 +120,16 @@ class Application {
       policy_.limits.tmp_size = *size;
     if (const std::uint64_t* size = value<std::uint64_t>(Key::output_limit))
       policy_.limits.output_limit = *size;
-    std::optional<std::uint64_t> timeout;
-    apply_limit(Key::timeout, timeout);
+    policy_.limits.timeout = timeout_in(effective_.settings);
+  }
+
+  static std::optional<std::chrono::milliseconds> timeout_in(const Settings& settings) {
     constexpr auto kLongest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (timeout)
-      policy_.limits.timeout =
-          std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*timeout, kLongest)));
+    const auto found = settings.find(Key::timeout);
+    if (found == settings.end()) return std::nullopt;
+    const auto* const count = std::get_if<std::uint64_t>(&found->second.value);
+    if (count == nullptr) return std::nullopt;
+    return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*count, kLongest)));
   }
 
   void apply_environment() {
@@ -197,6 +202,18 @@ class Application {
       policy_.rules.push_back(std::move(rule));
     }
     return {};
+  }
+
+  // A call can give a timeout and variables of its own, after the policy was made.
+  void bound_calls() {
+    Bounds& bounds = policy_.bounds;
+    bounds.timeout = timeout_in(effective_.ceiling);
+    const auto set = effective_.ceiling.find(Key::env_set);
+    if (set == effective_.ceiling.end()) return;
+    bounds.origin = set->second.origin;
+    bounds.origin.at = {};
+    bounds.environment.emplace();
+    for (const Item& item : set->second.items) bounds.environment->emplace(item.text, item.value);
   }
 
   Result<void> apply_bounds() {
