@@ -84,10 +84,13 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// Trees outside of which nothing may be granted by any other layer. Unset: no bound.
+// The organisation's: what no other layer and no call may exceed. Unset: no bound.
 struct Bounds {
-  std::optional<std::vector<Path>> readable{};
+  std::optional<std::vector<Path>> readable{};  // trees
   std::optional<std::vector<Path>> writable{};
+  std::optional<std::chrono::milliseconds> timeout{};
+  // Variables that keep their value; others that select programs or files cannot be set.
+  std::optional<std::map<std::string, std::string>> environment{};
   Origin origin{};
   bool operator==(const Bounds&) const = default;
 };

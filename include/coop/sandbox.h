@@ -159,7 +159,8 @@ struct ExecHooks {
   int cancel_fd = -1;  // when this becomes readable, everything inside is killed
 };
 
-// Runs to the end and captures both streams. The policy's timeout applies unless one is given.
+// Runs to the end and captures both streams. The policy's timeout applies unless one is given; the organisation's
+// bounds both.
 Result<ExecOutput> exec(const Policy& policy, const Command& command,
                         std::optional<std::chrono::milliseconds> timeout = std::nullopt,
                         const ExecHooks& hooks = {});

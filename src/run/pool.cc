@@ -23,6 +23,7 @@ namespace run {
 namespace {
 
 Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdio& stdio) {
+  TRY(check_command(command, state.prepared.policy));
   TRY(check_stdio(stdio));
   Region& region = state.launched.region;
   auto* workload = static_cast<child::Workload*>(region.allocate(sizeof(child::Workload)));
@@ -174,7 +175,6 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
 
 Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
   TRY(state_->check_owner());
-  TRY(run::check_command(command, state_->policy));
   auto state = TRY(state_->take());
   Sandbox sandbox(std::move(state));
   const Result<void> handed = run::hand_over(*sandbox.state_, command, stdio);
@@ -187,7 +187,6 @@ Result<ExecOutput> Pool::exec(const Command& command,
                               std::optional<std::chrono::milliseconds> timeout,
                               const ExecHooks& hooks) {
   TRY(state_->check_owner());
-  TRY(run::check_command(command, state_->policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   const std::unique_ptr<EventLoop> loop = TRY(EventLoop::make());
   auto state = TRY(state_->take());

@@ -72,23 +72,20 @@ Result<ExecOutput> Sandbox::wait(std::optional<std::chrono::milliseconds> timeou
   TRY(run::check_owner(*state_));
   if (state_->concluded) return invalid("wait", "this sandbox has been waited for already");
   const std::unique_ptr<EventLoop> loop = TRY(EventLoop::make());
-  const run::Deadline deadline =
-      run::deadline_after(timeout ? timeout : state_->prepared.plan.limits.timeout);
-  const run::Ending ending = TRY(run::supervise(*loop, *state_, {.deadline = deadline}));
+  const run::Ending ending =
+      TRY(run::supervise(*loop, *state_, {.deadline = run::deadline_of(*state_, timeout)}));
   return run::finish(*state_, ending);
 }
 
 Result<HostFacts> probe() { return host::probe(host::Depth::full); }
 
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio) {
-  TRY(run::check_command(command, policy));
   auto state = TRY(run::start(policy, &command, {.stdio = stdio}));
   return Sandbox(std::move(state));
 }
 
 Result<ExecOutput> exec(const Policy& policy, const Command& command,
                         std::optional<std::chrono::milliseconds> timeout, const ExecHooks& hooks) {
-  TRY(run::check_command(command, policy));
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   auto state = TRY(run::start(policy, &command,
                               {.stdio = pipes.stdio(),

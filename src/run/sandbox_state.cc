@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
+#include "policy/merge/bounded.h"
 #include "policy/variables.h"
 #include "sys/message.h"
 #include "sys/process.h"
@@ -111,7 +112,7 @@ Result<void> check_command(const Command& command, const Policy& policy) {
     if (name.empty() || name.find('=') != std::string::npos || has_zero(name) || has_zero(value))
       return invalid("command environment", printable(name) + " cannot be a variable");
   }
-  return {};
+  return policy::check_environment(command.environment, policy.bounds);
 }
 
 Result<void> check_owner(const Sandbox::State& state) {
@@ -162,6 +163,12 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   return state.charge.watch(state.launched.pidfd.get());
 }
 
+// The earlier of both; unset means never.
+std::optional<std::chrono::milliseconds> within(std::optional<std::chrono::milliseconds> timeout,
+                                                std::optional<std::chrono::milliseconds> most) {
+  return most && (!timeout || *timeout > *most) ? most : timeout;
+}
+
 // Without a group the child makes its namespaces while we plan, and the janitor is told while the
 // child builds its view, or later.
 Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early,
@@ -190,10 +197,13 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   auto state = std::make_unique<Sandbox::State>();
   state->started = std::chrono::steady_clock::now();
   Draft draft = TRY(begin_prepare(policy));
+  if (command != nullptr) TRY(check_command(*command, draft.policy));
   TRY(make_directories(std::exchange(draft.missing, {})));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
-  if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, options));
-  else TRY(start_at_once(*state, std::move(draft), early, command, options));
+  LaunchOptions bounded = options;
+  if (!options.prepared) bounded.timeout = within(options.timeout, draft.policy.bounds.timeout);
+  if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, bounded));
+  else TRY(start_at_once(*state, std::move(draft), early, command, bounded));
   if (command != nullptr) state->directory = directory_of(state->prepared.plan, *command);
   return state;
 }

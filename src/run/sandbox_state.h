@@ -55,7 +55,7 @@ struct Sandbox::State {
 
 namespace coop::run {
 
-// Refuses a command that could not be executed as given.
+// Refuses a command that could not be executed as given, or that the completed policy does not allow.
 Result<void> check_command(const Command& command, const Policy& policy);
 
 // An error in a child that the program forked: sandboxes are not inherited.

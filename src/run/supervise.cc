@@ -2,13 +2,33 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
+
 #include "run/sandbox_state.h"
 
 namespace coop::run {
 
-Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout) {
+namespace {
+
+// The sooner of both; unset means never.
+Deadline sooner(Deadline one, Deadline other) {
+  return one && other ? std::min(one, other) : one ? one : other;
+}
+
+}  // namespace
+
+Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout,
+                        std::chrono::steady_clock::time_point start) {
   if (!timeout) return std::nullopt;
-  return std::chrono::steady_clock::now() + *timeout;
+  return start + *timeout;
+}
+
+// The organisation's timeout counts from the start: a program cannot prolong a run by waiting late.
+Deadline deadline_of(const Sandbox::State& state,
+                     std::optional<std::chrono::milliseconds> timeout) {
+  const Policy& policy = state.prepared.policy;
+  return sooner(deadline_after(timeout ? timeout : policy.limits.timeout),
+                deadline_after(policy.bounds.timeout, state.started));
 }
 
 Result<Ending> supervise(EventLoop& loop, int pidfd, const std::function<void()>& kill,

@@ -13,7 +13,13 @@ namespace coop::run {
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-Deadline deadline_after(std::optional<std::chrono::milliseconds> timeout);
+Deadline deadline_after(
+    std::optional<std::chrono::milliseconds> timeout,
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now());
+
+// When a run must have ended: after the timeout that a call gives or else that of the policy, and within the
+// organisation's in any case.
+Deadline deadline_of(const Sandbox::State& state, std::optional<std::chrono::milliseconds> timeout);
 
 enum class Ending { by_itself, timed_out };
 

@@ -46,7 +46,7 @@ constexpr std::array kRows{
         "and the tail of much of it) and exit code.",
         R"json({"type":"object","properties":{
 "command":{"type":"string","description":"what /bin/sh runs"},
-"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default 120)"},
+"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["command"],"additionalProperties":false})json",
         "exit_code, stdout and stderr (text and size of each), what was denied or quarantined"},
@@ -56,7 +56,7 @@ constexpr std::array kRows{
 "program":{"type":"string","description":"a name on the PATH, or a path inside"},
 "arguments":{"type":"array","items":{"type":"string"}},
 "environment":{"type":"object","additionalProperties":{"type":"string"},"description":"variables to set"},
-"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default 120)"},
+"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["program"],"additionalProperties":false})json",
              "as for bash"},

@@ -169,14 +169,20 @@ struct Toolbox::State {
     const bool outside = on_host();
     const auto variables = host::read_environment();
     const auto path = variables.find("PATH");
-    return {
+    const Policy& policy = options.policy;
+    ShellPlace place{
         .view = [this] { return files.get(); },
         .workspace = outside ? workspace : workspace_inside,
         // On the host these would let anyone who can write to the workspace run programs as the owner.
         .tools = outside ? Path() : join(workspace_inside, "tools/bin"),
         .path = outside && path != variables.end()
                     ? path->second
-                    : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+                    : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        .timeout = policy.limits.timeout.value_or(kDefaultTimeout),
+        .longest = policy.bounds.timeout};
+    // An organisation that says which variables there are decides about PATH too.
+    if (!outside && policy.bounds.environment) place.path.reset();
+    return place;
   }
 
   ToolContext context(const ExecHooks& hooks) {

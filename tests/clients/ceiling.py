@@ -123,6 +123,19 @@ def enter(way, outside, workspace):
         return str(error)
 
 
+def enter_with_timeout(way, _, workspace):
+    """A command that takes 2 s and may take 20, by one way in; what was said."""
+    command = "echo began; sleep 2; touch " + way
+    if way == "tool":
+        return command_line("tool", "bash", json.dumps({"command": command, "timeout": 20}), "-w", workspace)
+    if way == "coop_exec":
+        return C().exec({"command": command, "timeout": 20, "policy": {"workspace": workspace}})
+    if way == "coop_tools":
+        return C().call({"workspace": workspace}, "bash", {"command": command, "timeout": 20})
+    import coop
+    return repr(coop.exec(command, workspace=workspace, timeout=20))
+
+
 class Ceiling(unittest.TestCase):
     def setUp(self):
         around = tempfile.TemporaryDirectory()
@@ -130,13 +143,16 @@ class Ceiling(unittest.TestCase):
         self.workspace, self.outside, self.layer = (os.path.join(around.name, name) for name in ("project", "outside", "etc"))
         for path in (self.workspace, self.outside, os.path.join(self.layer, "coop")):
             os.makedirs(path, 0o755)
+        self.write_policy(POLICY)
+
+    def write_policy(self, text):
         with open(os.path.join(self.layer, "coop/policy.toml"), "w", encoding="utf-8") as file:
-            file.write(POLICY)
+            file.write(text)
         os.chmod(file.name, 0o644)
 
-    def check(self, way, writes=True):
-        words = [sys.executable, os.path.abspath(__file__), "--enter", way, self.outside, self.workspace]
-        made = os.path.join(self.outside, way)
+    def check(self, way, writes=True, flag="--enter"):
+        words = [sys.executable, os.path.abspath(__file__), flag, way, self.outside, self.workspace]
+        made = os.path.join(self.workspace if flag == "--enter-with-timeout" else self.outside, way)
         free = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(os.path.exists(made), writes, free.stdout + free.stderr)
         self.assertNotIn("beyond the organisation's", free.stdout + free.stderr)
@@ -160,9 +176,20 @@ class Ceiling(unittest.TestCase):
             with self.subTest(way):
                 self.check(way)
 
+    def test_timeouts(self):
+        """What a call asks for does not matter. The tools work where the organisation decides about variables."""
+        self.write_policy('[sandbox]\ntimeout = "500ms"\n[sandbox.env]\nset = { LANG = "C" }\n')
+        for way in ("tool", "coop_exec", "coop_tools", "python_exec"):
+            with self.subTest(way):
+                said = self.check(way, flag="--enter-with-timeout")
+                self.assertIn("began", said)
+                self.assertTrue("timed_out" in said or "killed after the timeout of 500 ms" in said, said)
+
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--enter"]:
         print(enter(*sys.argv[2:]))
+    elif sys.argv[1:2] == ["--enter-with-timeout"]:
+        print(enter_with_timeout(*sys.argv[2:]))
     else:
         unittest.main()

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "coop/request.h"
 #include "coop/sandbox.h"
 #include "kernel/support.h"
@@ -121,6 +123,79 @@ KERNEL_TEST(Ceiling, SpawnAndPoolAreBounded) {
   EXPECT_EQ(outcome_of(pooled()), 0);   // control
   EXPECT_EQ(with_ceiling(workspace, kPolicy, [&] { return outcome_of(spawned()); }), kRefused);
   EXPECT_EQ(with_ceiling(workspace, kPolicy, [&] { return outcome_of(pooled()); }), kRefused);
+}
+
+// The call asks for 20 s and the organisation allows 2: 0 if it was killed in between.
+int timed_out_of(const Result<ExecOutput>& done) {
+  if (!done) return outcome_of(done);
+  return done->outcome == Outcome::timed_out && done->usage.wall < milliseconds(10000) ? 0 : 1;
+}
+
+KERNEL_TEST(Ceiling, TheTimeoutOfACallIsBounded) {
+  const Workspace workspace;
+  const Policy plain{.workspace = workspace.path()};
+  const Command sleeping{.arguments = {"sleep", "4"}};
+  const milliseconds asked(20000);
+  const auto executed = [&] { return exec(plain, sleeping, asked); };
+  const auto spawned = [&](milliseconds late) -> Result<ExecOutput> {
+    Result<Sandbox> sandbox = spawn(plain, sleeping, {});
+    if (!sandbox) return std::unexpected(sandbox.error());
+    std::this_thread::sleep_for(late);
+    return sandbox->wait(asked);
+  };
+  const auto pooled = [&]() -> Result<ExecOutput> {
+    Result<Pool> pool = Pool::create(plain, 1);
+    if (!pool) return std::unexpected(pool.error());
+    return pool->exec(sleeping, asked);
+  };
+  const auto in_ceiling = [&](const std::function<Result<ExecOutput>()>& call) {
+    return with_ceiling(workspace, kPolicy, [&] { return timed_out_of(call()); });
+  };
+  EXPECT_EQ(timed_out_of(executed()), 1);  // control
+  EXPECT_EQ(timed_out_of(pooled()), 1);    // control
+  EXPECT_EQ(in_ceiling(executed), 0);
+  EXPECT_EQ(in_ceiling(pooled), 0);
+  EXPECT_EQ(in_ceiling([&] { return spawned(milliseconds(0)); }), 0);
+  // It counts from the start, also while no one waits.
+  EXPECT_EQ(in_ceiling([&] { return spawned(milliseconds(5000)); }), 0);
+}
+
+KERNEL_TEST(Ceiling, TheVariablesOfACommandAreBounded) {
+  const Workspace workspace;
+  const Policy plain{.workspace = workspace.path()};
+  Policy unsafe = plain;
+  unsafe.unsafe_environment = {"PYTHONPATH"};
+  const auto with = [](const std::string& name, const std::string& value) {
+    return Command{.arguments = {"/bin/true"}, .environment = {{name, value}}};
+  };
+  const auto pooled = [&](const Command& command) -> Result<ExecOutput> {
+    Result<Pool> pool = Pool::create(plain, 1);
+    if (!pool) return std::unexpected(pool.error());
+    return pool->exec(command);
+  };
+  const auto in_ceiling = [&](const std::string& lines, const std::function<int()>& test) {
+    return with_ceiling(workspace, "[sandbox.env]\n" + lines, test);
+  };
+  const auto exec_bounded = [&](const std::string& name, const std::string& value) {
+    return in_ceiling("set = { LANG = \"C\" }\n",
+                      [&] { return outcome_of(exec(plain, with(name, value))); });
+  };
+  EXPECT_EQ(outcome_of(exec(plain, with("PATH", "/work"))), 0);         // control
+  EXPECT_EQ(outcome_of(exec(plain, with("LANG", "de"))), 0);            // control
+  EXPECT_EQ(outcome_of(exec(unsafe, with("PYTHONPATH", "/work"))), 0);  // control
+  EXPECT_EQ(exec_bounded("PATH", "/work"), kRefused);
+  EXPECT_EQ(exec_bounded("LANG", "de"), kRefused);
+  EXPECT_EQ(exec_bounded("LANG", "C"), 0);
+  EXPECT_EQ(exec_bounded("ORDINARY", "1"), 0);
+  EXPECT_EQ(in_ceiling("set = {}\n", [&] { return outcome_of(pooled(with("PATH", "/work"))); }),
+            kRefused);
+  EXPECT_EQ(in_ceiling("unsafe = []\n",
+                       [&] { return outcome_of(exec(unsafe, with("PYTHONPATH", "/work"))); }),
+            kRefused);
+  // Without a grant of the policy's own it is the error of every policy.
+  const Result<ExecOutput> refused = exec(plain, with("LD_PRELOAD", "/work/x.so"));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(to_text(refused.error()).contains("LD_PRELOAD injects code"));
 }
 
 KERNEL_TEST(Ceiling, LoadPolicyMergesTheFilesAndIsCutBack) {

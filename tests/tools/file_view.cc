@@ -98,12 +98,12 @@ KERNEL_TEST(FileViews, ToolsReadWhatCommandsRead) {
   for (const View shown : {View::minimal, View::host}) {
     Policy policy = tree.policy();
     policy.view = shown;
-    const std::unique_ptr<Toolbox> session = Toolbox::open({.policy = policy}).value();
+    const std::unique_ptr<Toolbox> toolbox = Toolbox::open({.policy = policy}).value();
     for (const char* const path :
          {"/etc/passwd", "/etc/group", "/etc/hostname", "/etc/shadow", "/etc/sudoers", "ordinary",
           "good", "absolute", "hidden", "/usr/lib/os-release", "/root/.bashrc"}) {
-      const ToolOutput command = session->call("exec", {{"program", "cat"}, {"arguments", {path}}});
-      const ToolOutput file = session->call("read_file", {{"path", path}});
+      const ToolOutput command = toolbox->call("exec", {{"program", "cat"}, {"arguments", {path}}});
+      const ToolOutput file = toolbox->call("read_file", {{"path", path}});
       EXPECT_EQ(file.failed, command.failed) << path << ": " << file.text << command.text;
       const bool both = !file.failed && !command.failed;
       EXPECT_EQ(both ? file.text : "", both ? command.text : "") << path;
@@ -117,23 +117,23 @@ KERNEL_TEST(FileViews, RootsToolsHaveNoCapabilitiesEither) {
   const test::AttackTree tree;
   tree.tree().must("cd ws && echo x > theirs && chmod 600 theirs && chown 4321 theirs");
   tree.tree().must("cd ws && mkdir closed && chown 4321 closed && chmod 755 closed");
-  const std::unique_ptr<Toolbox> session = Toolbox::open({.policy = tree.policy()}).value();
-  EXPECT_TRUE(session->call("bash", {{"command", "cat theirs"}}).failed);
-  EXPECT_TRUE(session->call("bash", {{"command", "echo x > closed/x"}}).failed);
-  EXPECT_THAT(session->call("read_file", {{"path", "theirs"}}).text, HasSubstr("EACCES"));
-  EXPECT_TRUE(session->call("write_file", {{"path", "closed/x"}, {"content", "x"}}).failed);
-  EXPECT_FALSE(session->call("read_file", {{"path", "ordinary"}}).failed);  // control
-  EXPECT_FALSE(session->call("bash", {{"command", "true"}}).failed);        // they are back
+  const std::unique_ptr<Toolbox> toolbox = Toolbox::open({.policy = tree.policy()}).value();
+  EXPECT_TRUE(toolbox->call("bash", {{"command", "cat theirs"}}).failed);
+  EXPECT_TRUE(toolbox->call("bash", {{"command", "echo x > closed/x"}}).failed);
+  EXPECT_THAT(toolbox->call("read_file", {{"path", "theirs"}}).text, HasSubstr("EACCES"));
+  EXPECT_TRUE(toolbox->call("write_file", {{"path", "closed/x"}, {"content", "x"}}).failed);
+  EXPECT_FALSE(toolbox->call("read_file", {{"path", "ordinary"}}).failed);  // control
+  EXPECT_FALSE(toolbox->call("bash", {{"command", "true"}}).failed);        // they are back
 }
 
 // The sandbox behind a view runs nothing: what appears meanwhile is the user's own.
 KERNEL_TEST(FileViews, AViewTakesNothingAway) {
   const test::AttackTree tree;
   {
-    const std::unique_ptr<Toolbox> session = Toolbox::open({.policy = tree.policy()}).value();
-    EXPECT_FALSE(session->call("read_file", {{"path", "ordinary"}}).failed);
+    const std::unique_ptr<Toolbox> toolbox = Toolbox::open({.policy = tree.policy()}).value();
+    EXPECT_FALSE(toolbox->call("read_file", {{"path", "ordinary"}}).failed);
     tree.tree().must("echo x > ws/.envrc");
-    EXPECT_FALSE(session->call("read_file", {{"path", ".envrc"}}).failed);
+    EXPECT_FALSE(toolbox->call("read_file", {{"path", ".envrc"}}).failed);
   }
   EXPECT_TRUE(test::exists(tree.ws() + "/.envrc"));
 }
@@ -144,16 +144,16 @@ KERNEL_TEST(FileViews, ALookChangesNothingAndCoopsOwnDirectoriesAreHidden) {
   home.write("file", "hello");
   const std::string before = ::getenv("HOME") == nullptr ? "/" : ::getenv("HOME");
   ::setenv("HOME", home.path().c_str(), 1);
-  const std::unique_ptr<Toolbox> session =
+  const std::unique_ptr<Toolbox> toolbox =
       Toolbox::open({.policy = Policy{.workspace = home.path()}}).value();
-  EXPECT_EQ(session->call("read_file", {{"path", "file"}}).text, "hello");
-  EXPECT_EQ(session->call("list_files", {{"hidden", true}}).text, "file\n");
+  EXPECT_EQ(toolbox->call("read_file", {{"path", "file"}}).text, "hello");
+  EXPECT_EQ(toolbox->call("list_files", {{"hidden", true}}).text, "file\n");
   for (const char* const path : {".config/coop/policy.toml", ".local/state/coop/approved"}) {
-    const ToolOutput output = session->call("write_file", {{"path", path}, {"content", "x"}});
+    const ToolOutput output = toolbox->call("write_file", {{"path", path}, {"content", "x"}});
     EXPECT_THAT(output.text, HasSubstr("is hidden by")) << path;
   }
   EXPECT_EQ(home.shell("test \"$(ls -A)\" = file"), 0);
-  EXPECT_FALSE(session->call("write_file", {{"path", ".config/x"}, {"content", "x"}}).failed);
+  EXPECT_FALSE(toolbox->call("write_file", {{"path", ".config/x"}, {"content", "x"}}).failed);
   ::setenv("HOME", before.c_str(), 1);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/path.h"
 #include "libexec/tools/commands.h"
-#include "libexec/tools/open_session.h"
+#include "libexec/tools/tools_options.h"
 #include "mcp/http/http.h"
 #include "mcp/server.h"
 #include "sys/fd.h"

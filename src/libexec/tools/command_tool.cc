@@ -1,14 +1,14 @@
 #include "base/path.h"
 #include "libexec/tools/commands.h"
-#include "libexec/tools/open_session.h"
+#include "libexec/tools/tools_options.h"
 
 namespace coop::libexec {
 
 namespace {
 
-std::string list_text(const tools::Toolbox& session) {
+std::string list_text(const tools::Toolbox& toolbox) {
   std::string text;
-  for (const tools::ToolInfo* tool : session.tools())
+  for (const tools::ToolInfo* tool : toolbox.tools())
     text += std::string(tool->name) +
             std::string(14 - std::min<std::size_t>(tool->name.size(), 13), ' ') +
             std::string(tool->description) + "\n";

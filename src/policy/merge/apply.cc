@@ -39,12 +39,12 @@ class Application {
 
   Result<Policy> run() {
     TRY(check_supported());
-    for (const PolicyField& field : policy_fields())
-      if (const Setting* setting = find(field.key)) field.set(policy_, setting->value);
+    set_fields(policy_, effective_.settings);
     policy_.workspace = word_of(effective_.settings, Key::workspace);
     TRY(apply_network(effective_.settings, policy_));
     apply_environment();
     for (const ScopeReason& scope : kScopes) TRY(add_rules(scope));
+    bound_calls();
     TRY(apply_bounds());
     add_notes();
     return std::move(policy_);
@@ -142,6 +142,26 @@ class Application {
       policy_.rules.push_back(std::move(rule));
     }
     return {};
+  }
+
+  static void set_fields(Policy& policy, const Settings& settings) {
+    for (const PolicyField& field : policy_fields())
+      if (const auto found = settings.find(field.key); found != settings.end())
+        field.set(policy, found->second.value);
+  }
+
+  // A call can give a timeout and variables of its own, after the policy was made.
+  void bound_calls() {
+    Bounds& bounds = policy_.bounds;
+    Policy most;
+    set_fields(most, effective_.ceiling);
+    bounds.timeout = most.limits.timeout;
+    const auto set = effective_.ceiling.find(Key::env_set);
+    if (set == effective_.ceiling.end()) return;
+    bounds.origin = set->second.origin;
+    bounds.origin.at = {};
+    bounds.environment.emplace();
+    for (const Item& item : set->second.items) bounds.environment->emplace(item.text, item.value);
   }
 
   Result<void> apply_bounds() {

@@ -144,6 +144,18 @@ Result<Policy> bounded(Policy policy, const Settings& ceiling, const Surrounding
   return policy;
 }
 
+Result<void> check_environment(const std::map<std::string, std::string>& variables,
+                               const Bounds& bounds) {
+  if (!bounds.environment) return {};
+  Setting set{.origin = bounds.origin};
+  for (const auto& [name, value] : *bounds.environment)
+    set.items.push_back(Item{.text = name, .value = value, .origin = bounds.origin});
+  const std::vector<Refusal> refused =
+      beyond({{Key::env_set, set}}, layer_of(Policy{.set_environment = variables}));
+  if (!refused.empty()) return std::unexpected(beyond_error(refused.front()));
+  return {};
+}
+
 Error beyond_error(const Refusal& refusal) {
   const std::string key =
       refusal.origin.flag.empty() ? std::string(info(refusal.key).name) + " = " : "";

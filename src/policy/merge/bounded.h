@@ -1,6 +1,8 @@
 // A Policy, however it was made, is held within the ceiling of the organisation.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -20,6 +22,10 @@ Settings layer_of(const Policy& policy);
 // hosts, bounds. Where it asks for more than the ceiling allows, an error names its origin and the ceiling's line. A
 // policy that is within the ceiling already comes back as it is.
 Result<Policy> bounded(Policy policy, const Settings& ceiling, const Surroundings& surroundings);
+
+// The variables of a command are held within the ceiling like those of a policy.
+Result<void> check_environment(const std::map<std::string, std::string>& variables,
+                               const Bounds& bounds);
 
 // `--memory: "2g" is beyond the organisation's "1g"`
 Error beyond_error(const Refusal& refusal);

@@ -85,11 +85,10 @@ Result<ExecOutput> capture(EventLoop& loop, Sandbox::State& state, CapturePipes 
   TRY(streams.join(loop));
   // Until no process inside runs. Then no process inside holds the streams; if one outside does
   // (they were passed on), do not wait for it.
-  const Ending ending =
-      TRY(supervise(loop, state,
-                    {.deadline = deadline_after(timeout ? timeout : limits.timeout),
-                     .cancel_fd = hooks.cancel_fd,
-                     .over = [&state] { return is_alone(state); }}));
+  const Ending ending = TRY(supervise(loop, state,
+                                      {.deadline = deadline_of(state, timeout),
+                                       .cancel_fd = hooks.cancel_fd,
+                                       .over = [&state] { return is_alone(state); }}));
   ExecOutput ended;
   streams.finish(ended);
   ExecOutput output = TRY(collect_result(state, ending));

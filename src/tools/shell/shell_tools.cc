@@ -1,5 +1,7 @@
 #include "tools/shell/shell_tools.h"
 
+#include <algorithm>
+
 #include "base/path.h"
 #include "policy/variables.h"
 #include "report/text.h"
@@ -14,13 +16,17 @@ Json captured_json(const Captured& captured) {
           {"truncated", captured.truncated}};
 }
 
+std::string seconds_text(std::chrono::milliseconds time) {
+  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
+                                  : std::to_string(time.count()) + " ms";
+}
+
 std::string ending_text(const ExecOutput& output, std::chrono::milliseconds timeout) {
   switch (output.outcome) {
     case Outcome::exited:
       return output.exit_code == 0 ? "" : "exit code " + std::to_string(output.exit_code);
     case Outcome::signalled: return "killed by " + signal_text(output.signal);
-    case Outcome::timed_out:
-      return "killed after the timeout of " + std::to_string(timeout.count() / 1000) + " s";
+    case Outcome::timed_out: return "killed after the timeout of " + seconds_text(timeout);
     case Outcome::out_of_memory: return "killed: out of memory";
     case Outcome::violation: return "killed by the system call filter";
     case Outcome::not_found: return "the program was not found";
@@ -83,16 +89,17 @@ Result<Path> directory_of(const ShellPlace& place, const Json& arguments) {
   return opened.inside;
 }
 
-std::chrono::milliseconds timeout_of(const Json& arguments) {
+std::chrono::milliseconds timeout_of(const ShellPlace& place, const Json& arguments) {
   const auto found = arguments.find("timeout");
-  if (found == arguments.end()) return kDefaultTimeout;
-  return std::chrono::seconds(found->get<std::int64_t>());
+  const std::chrono::milliseconds wanted =
+      found == arguments.end() ? place.timeout : std::chrono::seconds(found->get<std::int64_t>());
+  return std::min(wanted, place.longest.value_or(wanted));
 }
 
 // Programs an agent made for itself come last: a `git` among them must not take the place of git.
-std::string path_with_tools(const ShellPlace& place) {
-  if (place.tools.empty()) return place.path;
-  return place.path.empty() ? place.tools : place.path + ":" + place.tools;
+std::string path_with_tools(const std::string& path, const Path& tools) {
+  if (tools.empty()) return path;
+  return path.empty() ? tools : path + ":" + tools;
 }
 
 bool is_variable_name(std::string_view name) {
@@ -120,8 +127,8 @@ Result<void> add_environment(Command& command, const Json& arguments) {
 
 ToolOutput run(const ShellPlace& place, const Runner& runner, Command command,
                const Json& arguments) {
-  command.environment["PATH"] = path_with_tools(place);
-  const std::chrono::milliseconds timeout = timeout_of(arguments);
+  if (place.path) command.environment["PATH"] = path_with_tools(*place.path, place.tools);
+  const std::chrono::milliseconds timeout = timeout_of(place, arguments);
   const Result<Path> directory = directory_of(place, arguments);
   if (!directory) return refusal(directory.error());
   command.directory = *directory;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "coop/sandbox.h"
 #include "tools/files/view.h"
@@ -20,7 +21,9 @@ struct ShellPlace {
   std::function<Result<FileView>()> view{};  // asked only where a directory is named
   Path workspace{};                          // as commands know it
   Path tools{};                              // programs an agent made for itself; empty: none
-  std::string path{};                        // their PATH, without those
+  std::optional<std::string> path{};  // their PATH, without those; unset: as the policy has it
+  std::chrono::milliseconds timeout = kDefaultTimeout;  // where a call gives none
+  std::optional<std::chrono::milliseconds> longest{};   // whatever a call gives
 };
 
 // {command, timeout?: seconds, directory?}

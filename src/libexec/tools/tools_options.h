@@ -1,4 +1,4 @@
-// A toolbox from the flags that `coop tool` and `coop mcp` share.
+// What the flags ask for that `coop tool` and `coop mcp` share.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-#include "libexec/tools/open_session.h"
+#include "libexec/tools/tools_options.h"
 
 #include <unistd.h>
 
