@@ -137,8 +137,16 @@ class Comparison {
     return Obstacle{value_text(key, Setting{.value = initial}), Origin::of_coop()};
   }
 
-  // A ceiling on paths or hosts would be useless if a mode could open all of them.
+  // A ceiling on paths or hosts would be useless if a mode could open all of them; any ceiling, if tools ran without a
+  // sandbox.
   std::optional<Obstacle> implied_obstacle(Key key, const Scalar& asked) const {
+    if (key == Key::mode && !limit_.empty() && is_wider(key, asked, "enabled")) {
+      const auto& [first, setting] = *limit_.begin();
+      return Obstacle{
+          std::string(info(first).name) + " = " +
+              (setting.items.empty() ? value_text(first, setting) : list_text(first, &setting)),
+          setting.origin};
+    }
     if (key == Key::view && has(Key::readable_paths) && is_wider(key, asked, "minimal") &&
         !contains(items_of(limit_, Key::readable_paths), "/", &Item::path))
       return list_of_other(Key::readable_paths);

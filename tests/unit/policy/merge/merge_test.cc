@@ -335,6 +335,19 @@ TEST(MergeTest, NoLayerExceedsTheCeiling) {
   }
 }
 
+TEST(MergeTest, ACeilingMeansThatThereIsASandbox) {
+  const Layer off = user().set(Key::mode, "disabled");
+  EXPECT_EQ(value(merged({off}), Key::mode), Scalar("disabled"));  // control
+  for (const Layer& ceiling : {organisation().set(Key::memory, kGiB),
+                               organisation().paths(Key::hidden_paths, {"/srv/a"})}) {
+    const Effective effective = merged({ceiling, off});
+    EXPECT_FALSE(effective.settings.contains(Key::mode));
+    EXPECT_EQ(effective.refused.size(), 1u);
+  }
+  const Layer allows = organisation().set(Key::memory, kGiB).set(Key::mode, "disabled");
+  EXPECT_EQ(value(merged({allows, off}), Key::mode), Scalar("disabled"));
+}
+
 TEST(MergeTest, TheOrganisationsOwnContradictionsGoToTheRestriction) {
   const Effective effective = merged({organisation()
                                           .paths(Key::hidden_paths, {"/srv/a"})
