@@ -37,6 +37,7 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
   const child::ExecRequest request{workload};
   state.directory = directory_of(state.prepared.plan, command);
   state.started = std::chrono::steady_clock::now();
+  state.has_command = true;
   return send_message(state.launched.request.get(), &request, sizeof request, descriptors);
 }
 

@@ -196,6 +196,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
                                               const LaunchOptions& options) {
   auto state = std::make_unique<Sandbox::State>();
   state->started = std::chrono::steady_clock::now();
+  state->has_command = command != nullptr;
   Draft draft = TRY(begin_prepare(policy));
   if (command != nullptr) TRY(check_command(*command, draft.policy));
   TRY(make_directories(std::exchange(draft.missing, {})));
@@ -307,6 +308,12 @@ void release(Sandbox::State& state) {
 void destroy(Sandbox::State& state) {
   if (state.concluded) return release(state);
   kill_all(state);
+  // What is new in the workspace was made by others: nothing of theirs is taken away.
+  if (!state.has_command) {
+    if (state.network) state.network->stop();
+    state.concluded = true;
+    return release(state);
+  }
   // The error has no receiver; quarantine and group are handled nevertheless.
   [[maybe_unused]] const Result<ExecOutput> ignored = finish(state, Ending::by_itself);
 }

@@ -46,6 +46,7 @@ struct Sandbox::State {
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};
   pid_t owner = ::getpid();  // a forked child of the program has a copy of all this
+  bool has_command = false;  // else it waits for one, and nothing has run inside
   bool concluded = false;    // the outcome is known
   bool reaped = false;       // init is dead and reaped
   bool released = false;     // everything is removed

@@ -146,6 +146,20 @@ KERNEL_TEST(KernelPool, ManyThreadsShareOne) {
   EXPECT_EQ(good, 80);
 }
 
+KERNEL_TEST(KernelPool, ASandboxThatRanNothingTakesNothingAway) {
+  const Workspace workspace;
+  {
+    const Pool pool = must_make(workspace, 1);
+    write_file(workspace / ".envrc", "the user's\n");
+  }
+  EXPECT_EQ(read_file(workspace / ".envrc"), "the user's\n");
+  {
+    Pool pool = must_make(workspace, 1);
+    ASSERT_TRUE(pool.exec({.arguments = {"mkdir", "/work/.vscode"}}).has_value());
+  }
+  EXPECT_FALSE(exists(workspace / ".vscode"));  // control
+}
+
 KERNEL_TEST(KernelPool, WhatOneCommandMadeIsGuardedForTheNext) {
   const Workspace workspace;
   Pool pool = must_make(workspace, 1);
