@@ -114,15 +114,11 @@ void apply(Effective& effective, const Layer& layer, Approval project) {
   put(effective.settings, settings);
 }
 
-enum class ProjectFile : std::uint8_t { read, left_out };
-
-Effective merge_all(std::span<const Layer* const> layers, Approval project, ProjectFile file) {
+Effective merge_all(std::span<const Layer> layers, Approval project) {
   Effective effective;
-  for (const Layer* layer : layers)
-    if (layer->scope == Scope::organisation) put(effective.ceiling, stamped(*layer));
-  for (const Layer* layer : layers)
-    if (layer->scope != Scope::project || file == ProjectFile::read)
-      apply(effective, *layer, project);
+  for (const Layer& layer : layers)
+    if (layer.scope == Scope::organisation) put(effective.ceiling, stamped(layer));
+  for (const Layer& layer : layers) apply(effective, layer, project);
   return effective;
 }
 
@@ -139,19 +135,16 @@ std::string to_text(const Refusal& refusal) {
 }
 
 Effective merge(std::span<const Layer> layers, Approval project) {
-  std::vector<const Layer*> ordered;
-  ordered.reserve(layers.size());
-  for (const Layer& layer : layers) ordered.push_back(&layer);
-  std::ranges::stable_sort(ordered, {}, [](const Layer* layer) { return layer->scope; });
-
-  Effective effective = merge_all(ordered, project, ProjectFile::read);
-  const bool unapproved =
-      project == Approval::none && contains(layers, Scope::project, &Layer::scope);
-  if (!unapproved) return effective;
+  std::vector<Layer> ordered(layers.begin(), layers.end());
+  std::ranges::stable_sort(ordered, {}, &Layer::scope);
+  Effective effective = merge_all(ordered, project);
+  const auto of_project =
+      std::erase_if(ordered, [](const Layer& layer) { return layer.scope == Scope::project; });
+  if (project == Approval::given || of_project == 0) return effective;
   // A setting of the project's file may become new through a later layer: with "full" before it, a
   // list of hosts grants nothing; if coop.toml then says "allowlist", it would. So compare the
   // whole with the whole without that file.
-  const Effective without = merge_all(ordered, project, ProjectFile::left_out);
+  const Effective without = merge_all(ordered, project);
   std::vector<Excess> excess = find_excess(without.settings, effective.settings, Against::limit);
   std::erase_if(excess,
                 [](const Excess& one) { return one.refusal.origin.scope != Scope::project; });
