@@ -76,18 +76,11 @@ bool has_path(const std::vector<Path>& paths, const Path& path) {
   return std::ranges::find(paths, path) != paths.end();
 }
 
-std::vector<Path> all_trees(const GuardedTree& tree) {
-  std::vector<Path> trees = tree.before.outside_git;
-  trees.push_back(tree.root);
-  trees.insert(trees.end(), tree.writable.begin(), tree.writable.end());
-  return trees;
-}
-
 }  // namespace
 
 GuardMatcher::GuardMatcher(GuardedTree tree)
     : tree_(std::move(tree)),
-      trees_(all_trees(tree_)),
+      trees_(all_trees(tree_.root, tree_.before.outside_git, tree_.writable)),
       names_(tree_.names, tree_.before.named),
       outside_git_(has_path(tree_.before.outside_git, tree_.root)) {}
 

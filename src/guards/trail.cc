@@ -28,10 +28,8 @@ std::optional<Observed> look_at(int directory, const std::string& name) {
   if (::fstatat(directory, name.c_str(), &observed.status, AT_SYMLINK_NOFOLLOW) < 0)
     return std::nullopt;
   if (!S_ISLNK(observed.status.st_mode)) return observed;
-  std::array<char, PATH_MAX> buffer;
-  const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
-  if (length <= 0) return std::nullopt;
-  observed.link.assign(buffer.data(), static_cast<std::size_t>(length));
+  observed.link = read_link(directory, name);
+  if (observed.link.empty()) return std::nullopt;
   return observed;
 }
 
@@ -55,6 +53,20 @@ void put_in_front(std::deque<std::string>& names, std::string_view path) {
 }
 
 }  // namespace
+
+std::string read_link(int directory, const std::string& name) {
+  std::array<char, PATH_MAX> buffer;
+  const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
+  return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
+                            std::span<const Path> writable) {
+  std::vector<Path> trees = outside;
+  trees.push_back(root);
+  trees.insert(trees.end(), writable.begin(), writable.end());
+  return trees;
+}
 
 const Path* tree_of(const Path& path, std::span<const Path> trees) {
   const auto found =

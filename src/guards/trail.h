@@ -28,6 +28,12 @@ struct Trail {
 // `writable` trees are opened by changing their mode: the sandbox could do the same.
 Trail follow_trail(const Path& path, std::span<const Path> writable);
 
+// The text of a symlink; empty when it cannot be read.
+std::string read_link(int directory, const std::string& name);
+
+// The repositories outside, the root and the other writable trees.
+std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
+                            std::span<const Path> writable);
 // The tree that contains `path`; null when none does.
 const Path* tree_of(const Path& path, std::span<const Path> trees);
 // Whether one of the trees lies in `path`, or is it.

@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <tuple>
 
 #include "base/path.h"
@@ -35,12 +33,6 @@ GuardedPath make_fact(const Path& path, const std::string& guard, const struct s
                      .changed = nanoseconds(status.st_ctim),
                      .links = status.st_nlink,
                      .directory = S_ISDIR(status.st_mode)};
-}
-
-std::string read_link(int directory, const std::string& name) {
-  std::array<char, PATH_MAX> buffer;
-  const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
-  return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
 }
 
 unsigned char type_of(int directory, const char* name) {
@@ -262,16 +254,12 @@ void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
 
 // A symlink cannot be a mount point. Its target can, if it is in a writable tree.
 void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) {
-  const Path whole = link.path + std::string(rest);
-  char* const resolved = ::realpath(whole.c_str(), nullptr);
-  if (resolved == nullptr) return;
-  const Path target(resolved);
-  ::free(resolved);
-  const bool inside =
-      std::ranges::any_of(writable_, [&](const Path& top) { return is_within(target, top); });
+  const std::optional<Path> target = canonical(link.path + std::string(rest));
   struct stat status{};
-  if (!inside || is_within(link.path, target) || ::lstat(target.c_str(), &status) < 0) return;
-  GuardedPath found = make_fact(target, link.guard, status);
+  if (!target || tree_of(*target, writable_) == nullptr || is_within(link.path, *target) ||
+      ::lstat(target->c_str(), &status) < 0)
+    return;
+  GuardedPath found = make_fact(*target, link.guard, status);
   found.through = link.path;
   keep(std::move(found));
 }

@@ -5,6 +5,7 @@
 
 #include "guards/git/outside.h"
 #include "guards/names.h"
+#include "guards/trail.h"
 #include "guards/walk.h"
 
 namespace coop::guards {
@@ -47,14 +48,6 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
   facts.guarded = walk.take_guarded();
   facts.complete = walk.complete();
   return facts;
-}
-
-std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
-                            std::span<const Path> writable) {
-  std::vector<Path> trees = outside;
-  trees.push_back(root);
-  trees.insert(trees.end(), writable.begin(), writable.end());
-  return trees;
 }
 
 }  // namespace

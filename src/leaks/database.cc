@@ -1,16 +1,26 @@
 #include "leaks/database.h"
 
-#include <hs/hs_common.h>
-#include <hs/hs_runtime.h>
-
 #include <algorithm>
-#include <mutex>
+#include <array>
+#include <cerrno>
+#include <cstdint>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace coop::leaks {
 
 namespace {
+
+struct LeakPattern {
+  // What must follow a match; vectorscan has no lookahead.
+  enum class Follows : std::uint8_t { anything, none_of, one_of, block };
+  std::string_view name;
+  std::string_view reason;
+  bool begins_word;  // see begins_word() below
+  Follows follows;
+  std::array<std::uint64_t, 4> set;  // of bytes, for none_of and one_of
+};
 
 #include "leak_patterns.inc"
 
@@ -67,28 +77,6 @@ bool ends_in_escape(std::string_view text) {
          ends_in_code(text, "\\u", 4) || ends_in_colour(text);
 }
 
-struct Collector {
-  std::string_view text;
-  std::vector<LeakHit>& hits;
-};
-
-int collect(unsigned id, unsigned long long from, unsigned long long to, unsigned /*flags*/,
-            void* context) {
-  const Collector& collector = *static_cast<Collector*>(context);
-  const LeakPattern& pattern = kPatterns[id];
-  if (may_end_here(pattern, collector.text, to) &&
-      (!pattern.begins_word || begins_word(collector.text, from))) {
-    // No exception may pass through vectorscan's C code: on bad_alloc the scan is stopped, and
-    // fails.
-    try {
-      collector.hits.push_back({.pattern = id, .begin = from, .end = to});
-    } catch (const std::bad_alloc&) {
-      return 1;
-    }
-  }
-  return 0;
-}
-
 constexpr bool is_key_character(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
          c == '/' || c == '=';
@@ -107,14 +95,49 @@ bool has_key(std::string_view body) {
   return false;
 }
 
-}  // namespace
-
-const LeakPattern& leak_pattern(std::size_t index) { return kPatterns[index]; }
-
+// Whether a word begins at `place`: after anything that is no letter, digit or "_", and after an
+// escape, whose last letter belongs to no word: "%3D", "\\n", "\\x20", "\\u003d", a terminal's
+// colour.
 bool begins_word(std::string_view text, std::size_t place) {
   const std::string_view before = text.substr(0, place);
   return before.empty() || !is_word(before.back()) || ends_in_escape(before);
 }
+
+struct Collector {
+  std::string_view text;
+  std::vector<Leak>& leaks;
+};
+
+// A PEM block is more than its first line, or no match.
+std::optional<std::size_t> end_of_match(const LeakPattern& pattern, std::string_view text,
+                                        std::size_t begin, std::size_t end) {
+  if (pattern.begins_word && !begins_word(text, begin)) return std::nullopt;
+  if (pattern.follows != LeakPattern::Follows::block)
+    return may_end_here(pattern, text, end) ? std::optional(end) : std::nullopt;
+  const PemBlock block = pem_block(text, begin, end);
+  const bool key = block.kind == PemBlock::Kind::open || block.kind == PemBlock::Kind::closed;
+  return key ? std::optional(block.end) : std::nullopt;
+}
+
+int collect(unsigned id, unsigned long long from, unsigned long long to, unsigned /*flags*/,
+            void* context) {
+  const Collector& collector = *static_cast<Collector*>(context);
+  const LeakPattern& pattern = kPatterns[id];
+  const std::optional<std::size_t> end = end_of_match(pattern, collector.text, from, to);
+  if (!end) return 0;
+  // No exception may pass through vectorscan's C code: on bad_alloc the scan is stopped, and fails.
+  try {
+    collector.leaks.push_back({.name = std::string(pattern.name),
+                               .reason = std::string(pattern.reason),
+                               .begin = from,
+                               .end = *end});
+  } catch (const std::bad_alloc&) {
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
 
 PemBlock pem_block(std::string_view text, std::size_t begin, std::size_t header_end) {
   using Kind = PemBlock::Kind;
@@ -139,70 +162,36 @@ PemBlock pem_block(std::string_view text, std::size_t begin, std::size_t header_
   return {.kind = more_may_come ? Kind::open : Kind::closed, .end = last_line + kEnd.size()};
 }
 
-// vectorscan needs scratch memory for each concurrent scan; allocated on demand and reused.
-struct LeakDatabase::State {
-  hs_database_t* database = nullptr;
-  std::mutex mutex{};
-  hs_scratch_t* first = nullptr;  // the prototype that others are cloned from; never used itself
-  std::vector<hs_scratch_t*> idle{};
-
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    for (hs_scratch_t* scratch : idle) hs_free_scratch(scratch);
-    hs_free_scratch(first);
-    hs_free_database(database);
-  }
-
-  hs_scratch_t* take() {
-    const std::lock_guard lock(mutex);
-    if (!idle.empty()) {
-      hs_scratch_t* scratch = idle.back();
-      idle.pop_back();
-      return scratch;
-    }
-    hs_scratch_t* scratch = nullptr;
-    return hs_clone_scratch(first, &scratch) == HS_SUCCESS ? scratch : nullptr;
-  }
-
-  void give_back(hs_scratch_t* scratch) {
-    const std::lock_guard lock(mutex);
-    idle.push_back(scratch);
-  }
-};
-
-LeakDatabase::LeakDatabase(std::unique_ptr<State> state) : state_(std::move(state)) {}
-LeakDatabase::LeakDatabase(LeakDatabase&&) noexcept = default;
-LeakDatabase& LeakDatabase::operator=(LeakDatabase&&) noexcept = default;
-LeakDatabase::~LeakDatabase() = default;
-
 Result<LeakDatabase> LeakDatabase::create() {
   if (hs_valid_platform() != HS_SUCCESS)
     return unsupported("preparing the leak guard", "vectorscan does not run on this processor",
                        "it needs SSE4.2");
-  auto state = std::make_unique<State>();
-  const hs_error_t read = hs_deserialize_database(reinterpret_cast<const char*>(kDatabase),
-                                                  kDatabaseSize, &state->database);
+  hs_database_t* database = nullptr;
+  const hs_error_t read =
+      hs_deserialize_database(reinterpret_cast<const char*>(kDatabase), kDatabaseSize, &database);
   if (read != HS_SUCCESS)
     return unsupported("preparing the leak guard",
                        "vectorscan refuses the compiled patterns (" + std::to_string(read) + ")",
                        "coop was built with another version of vectorscan: build it again");
-  if (hs_alloc_scratch(state->database, &state->first) != HS_SUCCESS)
-    return system_error_of(ENOMEM, "preparing the leak guard");
-  return LeakDatabase(std::move(state));
+  return LeakDatabase(Database(database));
 }
 
-Scanned LeakDatabase::scan(std::string_view text, std::vector<LeakHit>& hits) const {
+Result<Scratch> LeakDatabase::make_scratch() const {
+  hs_scratch_t* scratch = nullptr;
+  if (hs_alloc_scratch(database_.get(), &scratch) != HS_SUCCESS)
+    return system_error_of(ENOMEM, "looking for secrets");
+  return Scratch(scratch);
+}
+
+Result<void> LeakDatabase::scan(std::string_view text, const Scratch& scratch,
+                                std::vector<Leak>& leaks) const {
   constexpr std::size_t kMost = std::size_t{1} << 31;
-  if (text.size() > kMost) return Scanned::failed;
-  hs_scratch_t* scratch = state_->take();
-  if (scratch == nullptr) return Scanned::failed;
-  Collector collector{.text = text, .hits = hits};
-  const hs_error_t done = hs_scan(state_->database, text.data(), static_cast<unsigned>(text.size()),
-                                  0, scratch, collect, &collector);
-  state_->give_back(scratch);
-  return done == HS_SUCCESS ? Scanned::whole : Scanned::failed;
+  if (text.size() > kMost) return system_error_of(EFBIG, "looking for secrets");
+  Collector collector{.text = text, .leaks = leaks};
+  if (hs_scan(database_.get(), text.data(), static_cast<unsigned>(text.size()), 0, scratch.get(),
+              collect, &collector) != HS_SUCCESS)
+    return system_error_of(ENOMEM, "looking for secrets");
+  return {};
 }
 
 }  // namespace coop::leaks

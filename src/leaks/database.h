@@ -1,59 +1,29 @@
 // The patterns of policies/leaks.txt, compiled at build time (codegen/leakgen.cc).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "leaks/leaks.h"
+#include "leaks/vectorscan.h"
 
 namespace coop::leaks {
-
-struct LeakPattern {
-  // What must follow a match; vectorscan has no lookahead.
-  enum class Follows : std::uint8_t { anything, none_of, one_of, block };
-  std::string_view name;
-  std::string_view reason;
-  bool begins_word;  // see begins_word() below
-  Follows follows;
-  std::array<std::uint64_t, 4> set;  // of bytes, for none_of and one_of
-};
-
-// A match of a pattern.
-struct LeakHit {
-  std::size_t pattern = 0;
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-enum class Scanned : std::uint8_t { whole, failed };
 
 class LeakDatabase {
  public:
   static Result<LeakDatabase> create();
-  LeakDatabase(LeakDatabase&&) noexcept;
-  LeakDatabase& operator=(LeakDatabase&&) noexcept;
-  ~LeakDatabase();
 
-  // Appends matches, unordered. A PEM block's hit is its first line. Thread-safe. `failed`: out of
-  // memory, or more than 2 GiB of text; the text is then unscanned.
-  Scanned scan(std::string_view text, std::vector<LeakHit>& hits) const;
+  Result<Scratch> make_scratch() const;
+  // Appends matches, unordered. Thread-safe. An error: out of memory, or more than 2 GiB of text.
+  Result<void> scan(std::string_view text, const Scratch& scratch, std::vector<Leak>& leaks) const;
 
  private:
-  struct State;
-  explicit LeakDatabase(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit LeakDatabase(Database database) : database_(std::move(database)) {}
+  Database database_;
 };
-
-const LeakPattern& leak_pattern(std::size_t index);
-
-// Whether a word begins at `place`: after anything that is no letter, digit or "_", and after an
-// escape, whose last letter belongs to no word: "%3D", "\\n", "\\x20", "\\u003d", a terminal's
-// colour.
-bool begins_word(std::string_view text, std::size_t place);
 
 // The classification of a PEM block.
 struct PemBlock {

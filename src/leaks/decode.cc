@@ -1,122 +1,106 @@
 #include "leaks/decode.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
-
-#include "leaks/runs.h"
 
 namespace coop::leaks {
 
 namespace {
 
-constexpr std::size_t kBatch = 100'000;
 using Values = std::span<const unsigned char>;
 
-void pack_base64(Values digits, std::string& bytes) {
-  const std::size_t begin = bytes.size();
-  bytes.resize(begin + digits.size() / 4 * 3 + 3);
-  char* out = bytes.data() + begin;
-  const auto value = [&](std::size_t index) { return unsigned{digits[index]}; };
-  std::size_t index = 0;
-  for (; index + 4 <= digits.size(); index += 4) {
-    const unsigned word =
-        value(index) << 18U | value(index + 1) << 12U | value(index + 2) << 6U | value(index + 3);
-    *out++ = static_cast<char>(word >> 16U);
-    *out++ = static_cast<char>(word >> 8U);
-    *out++ = static_cast<char>(word);
-  }
-  if (index + 2 <= digits.size())
-    *out++ = static_cast<char>(value(index) << 2U | value(index + 1) >> 4U);
-  if (index + 3 <= digits.size())
-    *out++ = static_cast<char>(value(index + 1) << 4U | value(index + 2) >> 2U);
-  bytes.resize(static_cast<std::size_t>(out - bytes.data()));
-}
-
-void pack_hex(Values digits, std::string& bytes) {
-  for (std::size_t index = 0; index + 2 <= digits.size(); index += 2)
-    bytes += static_cast<char>(unsigned{digits[index]} << 4U | digits[index + 1]);
-}
-
-// Try every alignment: characters before a blob may look like part of it ("key/c2st…"), and then
-// only another start gives the secret.
-void add_digits(std::string_view text, Encoding encoding, Stretch stretch,
-                std::vector<unsigned char>& values, Batch& batch) {
-  const bool base64 = encoding == Encoding::base64;
-  const Digits digits = read_digits(text, encoding, stretch.begin, stretch.end, values);
-  if (digits.count < (base64 ? kLeastBase64 : kLeastHex)) return;
-  const unsigned ways = base64 ? digits.ascii_from : 0b11U;
-  for (; stretch.skipped < 4; ++stretch.skipped) {
-    if ((ways >> stretch.skipped & 1U) == 0) continue;
-    stretch.offset = batch.bytes.size();
-    const Values rest = Values(values).subspan(stretch.skipped, digits.count - stretch.skipped);
-    if (base64) pack_base64(rest, batch.bytes);
-    else pack_hex(rest, batch.bytes);
-    stretch.size = batch.bytes.size() - stretch.offset;
-    batch.bytes += '\n';
-    batch.stretches.push_back(stretch);
-  }
-}
-
-void add_url(std::string_view text, Stretch stretch, Batch& batch) {
-  stretch.offset = batch.bytes.size();
-  for (std::size_t place = stretch.begin; place < stretch.end;) {
-    const Digit digit = digit_at(text, Encoding::url, place);
-    batch.bytes += static_cast<char>(digit.value);
+template <typename Visit>
+void for_each_digit(std::string_view text, Encoding encoding, const Run& run, Visit visit) {
+  for (std::size_t place = run.begin; place < run.end;) {
+    const Digit digit = digit_at(text, encoding, place);
+    if (digit.value != kNoDigit) visit(digit.value, place);
     place += digit.size;
   }
-  stretch.size = batch.bytes.size() - stretch.offset;
-  batch.bytes += '\n';
-  batch.stretches.push_back(stretch);
+}
+
+std::string packed(Values digits, unsigned bits) {
+  std::string bytes;
+  bytes.reserve(digits.size() * bits / 8);
+  unsigned buffer = 0;
+  unsigned filled = 0;
+  for (const unsigned char digit : digits) {
+    buffer = buffer << bits | digit;
+    filled += bits;
+    if (filled < 8) continue;
+    filled -= 8;
+    bytes += static_cast<char>(buffer >> filled);
+  }
+  return bytes;
+}
+
+// Whether skipping n digits of base64 gives nine consecutive ASCII bytes somewhere, for n below four.
+// Every secret that a pattern describes is longer, and most words that only look like base64 have none.
+std::array<bool, 4> ascii_ways(Values digits) {
+  std::array<bool, 4> ways{};
+  std::array<int, 4> groups{};  // consecutive groups of three ASCII bytes, by their first digit
+  for (std::size_t place = 0; place + 2 < digits.size(); ++place) {
+    // The first bits of three bytes are in the first three of four digits.
+    const bool ascii =
+        ((digits[place] & 32U) | (digits[place + 1] & 8U) | (digits[place + 2] & 2U)) == 0;
+    int& group = groups[place % 4];
+    group = ascii ? group + 1 : 0;
+    if (group == 3) ways[place % 4] = true;
+  }
+  return ways;
+}
+
+std::size_t bits_of(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::base64: return 6;
+    case Encoding::hex: return 4;
+    case Encoding::plain:
+    case Encoding::url: return 8;
+  }
+  return 8;
 }
 
 }  // namespace
 
-void LeakDecoder::next(Batch& batch) {
-  batch.bytes.clear();
-  batch.stretches.clear();
-  while (batch.bytes.size() < kBatch) {
-    const Run run = next_run(text_, encoding_, place_);
-    place_ = run.next;
-    if (run.begin == run.end) return;
-    const Stretch stretch{.begin = run.begin, .end = run.end};
-    if (encoding_ == Encoding::url) add_url(text_, stretch, batch);
-    else add_digits(text_, encoding_, stretch, values_, batch);
-  }
+// Every alignment is tried: characters before a blob may look like part of it ("key/c2st…"), and then only another
+// start gives the secret.
+std::vector<Decoding> decodings_of(std::string_view text, Encoding encoding, const Run& run) {
+  std::vector<unsigned char> digits;
+  digits.reserve(run.end - run.begin);
+  for_each_digit(text, encoding, run, [&](unsigned value, std::size_t) {
+    digits.push_back(static_cast<unsigned char>(value));
+  });
+  std::array<bool, 4> ways{true};
+  if (encoding == Encoding::hex) ways = {true, true};
+  if (encoding == Encoding::base64) ways = ascii_ways(digits);
+  if (encoding == Encoding::hex && digits.size() < kLeastHex) ways = {};
+  std::vector<Decoding> decodings;
+  for (std::size_t skipped = 0; skipped < ways.size(); ++skipped)
+    if (ways[skipped])
+      decodings.push_back(
+          {packed(Values(digits).subspan(skipped), static_cast<unsigned>(bits_of(encoding))),
+           skipped});
+  return decodings;
 }
 
-EncodedPlace::EncodedPlace(std::string_view text, Encoding encoding, const Stretch& stretch)
-    : text_(text), encoding_(encoding), stretch_(stretch), cursor_{.place = stretch.begin} {}
-
-void EncodedPlace::advance(Cursor& cursor, std::size_t digits) const {
-  while (cursor.place < stretch_.end) {
-    const Digit digit = digit_at(text_, encoding_, cursor.place);
-    if (digit.value != kNoDigit) {
-      if (cursor.digits == digits) return;
-      ++cursor.digits;
-    }
-    cursor.place += digit.size;
+void move_to_text(std::string_view text, Encoding encoding, const Run& run,
+                  const Decoding& decoding, std::vector<Leak>& leaks) {
+  if (leaks.empty()) return;
+  std::vector<std::size_t> places;
+  for_each_digit(text, encoding, run,
+                 [&](unsigned, std::size_t place) { places.push_back(place); });
+  const std::size_t bits = bits_of(encoding);
+  for (Leak& leak : leaks) {
+    const bool at_end = leak.end == decoding.bytes.size();
+    // The digits that hold the first bit of the first byte, and the last bit of the last one.
+    const std::size_t last = places[decoding.skipped + (leak.end * 8 - 1) / bits];
+    leak.begin = places[decoding.skipped + leak.begin * 8 / bits];
+    leak.end = std::min(last + digit_at(text, encoding, last).size, run.end);
+    leak.encoding = encoding;
+    if (encoding != Encoding::base64 || !at_end) continue;
+    for (int padding = 0; padding < 2 && text.substr(leak.end).starts_with('='); ++padding)
+      ++leak.end;
   }
-}
-
-EncodedPlace::Range EncodedPlace::of(std::size_t begin, std::size_t end) {
-  std::size_t first = begin;
-  std::size_t last = end - 1;  // the digit that holds the end of the last byte
-  if (encoding_ == Encoding::hex) {
-    first = stretch_.skipped + begin * 2;
-    last = stretch_.skipped + end * 2 - 1;
-  } else if (encoding_ == Encoding::base64) {
-    first = stretch_.skipped + begin * 4 / 3;
-    last = stretch_.skipped + (end * 4 + 2) / 3 - 1;
-  }
-  advance(cursor_, first);
-  Range range{.begin = cursor_.place};
-  Cursor cursor = cursor_;
-  advance(cursor, last);
-  range.end = std::min(cursor.place + digit_at(text_, encoding_, cursor.place).size, stretch_.end);
-  if (encoding_ == Encoding::base64 && end == stretch_.size)
-    for (int padding = 0; padding < 2 && text_.substr(range.end).starts_with('='); ++padding)
-      ++range.end;
-  return range;
 }
 
 }  // namespace coop::leaks

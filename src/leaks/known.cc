@@ -52,88 +52,64 @@ std::string base64_inside(std::string_view bytes, std::size_t before, std::strin
 }  // namespace
 
 KnownValues::KnownValues(std::span<const LeakScanner::Known> known) {
-  for (std::size_t index = 0; index < known.size(); ++index) {
-    const std::string& value = known[index].value;
+  for (const auto& [variable, value] : known) {
     if (value.size() < kLeast) continue;
     if (value.find_first_of("\r\n") != std::string::npos)
       longest_over_lines_ = std::max(longest_over_lines_, value.size());
-    text_.add({.bytes = value, .value = index});
-    decoded_.add({.bytes = value, .value = index});
+    const std::string name = "environment: " + variable;
+    add({.bytes = value, .name = name});
     // Their encoded forms are too short to be decoded as a run; base64 runs are decoded for ASCII
     // only.
     const bool ascii = std::ranges::all_of(value, [](char c) { return (c & 0x80) == 0; });
     if (value.size() * 2 < kLeastHex)
       for (const std::string_view digits : {"0123456789abcdef", "0123456789ABCDEF"})
-        text_.add({.bytes = hex_of(value, digits), .value = index, .encoding = Encoding::hex});
+        add({.bytes = hex_of(value, digits), .name = name, .encoding = Encoding::hex});
     if (!ascii || value.size() * 4 / 3 < kLeastBase64)
       for (std::size_t before = 0; before < 3; ++before)
         for (const std::string_view last_two : {"+/", "-_"})
-          text_.add({.bytes = base64_inside(value, before, last_two),
-                     .value = index,
-                     .encoding = Encoding::base64});
+          add({.bytes = base64_inside(value, before, last_two),
+               .name = name,
+               .encoding = Encoding::base64});
   }
-  text_.prepare();
-  decoded_.prepare();
 }
 
-void KnownValues::find_in_text(std::string_view text, std::vector<Hit>& hits) const {
-  const std::size_t first = hits.size();
-  text_.find(text, hits);
+void KnownValues::add(Needle needle) {
+  pairs_[pair_at(needle.bytes, 0)] = true;
+  needles_.push_back(std::move(needle));
+}
+
+void KnownValues::find_in_text(std::string_view text, std::vector<Leak>& leaks) const {
+  const std::size_t first = leaks.size();
+  find(text, [](const Needle&) { return true; }, leaks);
   // The digits at both ends hold bits of the value and of its neighbours.
-  for (Hit& hit : std::span(hits).subspan(first)) {
-    if (hit.encoding != Encoding::base64) continue;
+  for (Leak& leak : std::span(leaks).subspan(first)) {
+    if (leak.encoding != Encoding::base64) continue;
     const auto is_digit = [&](std::size_t place) {
       return digit_at(text, Encoding::base64, place).value != kNoDigit;
     };
-    if (hit.begin > 0 && is_digit(hit.begin - 1)) --hit.begin;
-    if (hit.end < text.size() && is_digit(hit.end)) ++hit.end;
-    for (int padding = 0; padding < 2 && text.substr(hit.end).starts_with('='); ++padding)
-      ++hit.end;
+    if (leak.begin > 0 && is_digit(leak.begin - 1)) --leak.begin;
+    if (leak.end < text.size() && is_digit(leak.end)) ++leak.end;
+    for (int padding = 0; padding < 2 && text.substr(leak.end).starts_with('='); ++padding)
+      ++leak.end;
   }
 }
 
-void KnownValues::find_in_decoded(std::string_view text, std::vector<Hit>& hits) const {
-  decoded_.find(text, hits);
+void KnownValues::find_in_decoded(std::string_view text, std::vector<Leak>& leaks) const {
+  find(text, [](const Needle& needle) { return needle.encoding == Encoding::plain; }, leaks);
 }
 
-void KnownValues::Search::add(Needle needle) { needles_.push_back(std::move(needle)); }
-
-void KnownValues::Search::prepare() {
+void KnownValues::find(std::string_view text, bool (*wanted)(const Needle&),
+                       std::vector<Leak>& leaks) const {
   if (needles_.empty()) return;
-  shift_.assign(std::size_t{1} << 16U, kLeast - 1);
-  for (const Needle& needle : needles_)
-    for (std::size_t place = 0; place + 2 <= kLeast; ++place) {
-      std::uint8_t& shift = shift_[pair_at(needle.bytes, place)];
-      shift = std::min(shift, static_cast<std::uint8_t>(kLeast - 2 - place));
-    }
-  // Group candidates for comparison, longest first, so that the longest match is reported.
-  std::ranges::sort(needles_, [](const Needle& a, const Needle& b) {
-    const auto key = [](const Needle& needle) { return pair_at(needle.bytes, kLeast - 2); };
-    return std::pair(key(a), b.bytes.size()) < std::pair(key(b), a.bytes.size());
-  });
-}
-
-void KnownValues::Search::find(std::string_view text, std::vector<Hit>& hits) const {
-  if (needles_.empty()) return;
-  for (std::size_t place = 0; place + kLeast <= text.size();) {
-    const std::size_t pair = pair_at(text, place + kLeast - 2);
-    if (shift_[pair] != 0) {
-      place += shift_[pair];
-      continue;
-    }
-    const auto candidates = std::ranges::equal_range(
-        needles_, pair, {}, [](const Needle& needle) { return pair_at(needle.bytes, kLeast - 2); });
-    const std::string_view rest = text.substr(place);
-    const auto found = std::ranges::find_if(
-        candidates, [&](const Needle& needle) { return rest.starts_with(needle.bytes); });
-    if (found == candidates.end()) {
-      ++place;
-      continue;
-    }
-    const std::size_t end = place + found->bytes.size();
-    hits.push_back(
-        {.value = found->value, .encoding = found->encoding, .begin = place, .end = end});
-    place = end;
+  for (std::size_t place = 0; place + kLeast <= text.size(); ++place) {
+    if (!pairs_[pair_at(text, place)]) continue;
+    for (const Needle& needle : needles_)
+      if (wanted(needle) && text.substr(place).starts_with(needle.bytes))
+        leaks.push_back({.name = needle.name,
+                         .reason = "the value of a variable that holds a secret",
+                         .encoding = needle.encoding,
+                         .begin = place,
+                         .end = place + needle.bytes.size()});
   }
 }
 

@@ -1,13 +1,14 @@
 #include "leaks/leaks.h"
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
 #include "leaks/database.h"
 #include "leaks/decode.h"
 #include "leaks/known.h"
-#include "leaks/runs.h"
 
 namespace coop::leaks {
 
@@ -23,51 +24,24 @@ std::string_view to_text(Encoding encoding) {
 
 struct LeakScanner::State {
   LeakDatabase database;
-  std::vector<std::string> names;  // of known values
   KnownValues known;
+  std::mutex mutex{};
+  std::vector<Scratch> idle{};  // reused: allocating one takes 30 µs
 
-  // A match in one text, by pattern or by value.
-  struct Find {
-    std::string_view name;
-    std::string_view reason;
-    Encoding encoding = Encoding::plain;
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
-  Scanned find_plain(std::string_view text, std::vector<Leak>& leaks) const;
-  Scanned find_encoded(std::string_view text, Encoding encoding, std::vector<Leak>& leaks) const;
-
- private:
-  void add_known(std::span<const KnownValues::Hit> hits, std::vector<Find>& finds) const;
-  void add_decoded(std::string_view text, Encoding encoding, const Stretch& stretch,
-                   std::span<const Find> finds, std::vector<Leak>& leaks) const;
+  Result<Scratch> take_scratch() {
+    const std::lock_guard lock(mutex);
+    if (idle.empty()) return database.make_scratch();
+    Scratch scratch = std::move(idle.back());
+    idle.pop_back();
+    return scratch;
+  }
+  void give_back(Scratch scratch) {
+    const std::lock_guard lock(mutex);
+    idle.push_back(std::move(scratch));
+  }
 };
 
 namespace {
-
-using Find = LeakScanner::State::Find;
-
-Leak leak_of(const Find& find) {
-  return {.name = std::string(find.name),
-          .reason = std::string(find.reason),
-          .encoding = find.encoding,
-          .begin = find.begin,
-          .end = find.end};
-}
-
-// Extends the hit within `text`; a PEM block is more than its first line, or no hit.
-bool complete(std::string_view text, LeakHit& hit) {
-  if (leak_pattern(hit.pattern).follows != LeakPattern::Follows::block) return true;
-  const PemBlock block = pem_block(text, hit.begin, hit.end);
-  if (block.kind != PemBlock::Kind::open && block.kind != PemBlock::Kind::closed) return false;
-  hit.end = block.end;
-  return true;
-}
-
-Find find_of(const LeakHit& hit) {
-  const LeakPattern& pattern = leak_pattern(hit.pattern);
-  return {.name = pattern.name, .reason = pattern.reason, .begin = hit.begin, .end = hit.end};
-}
 
 // A text that could not be scanned is treated as one secret: it must not pass.
 std::vector<Leak> all_of(std::string_view text) {
@@ -90,82 +64,33 @@ std::vector<Leak> joined(std::vector<Leak> leaks) {
   return result;
 }
 
+Result<void> find_encoded(const LeakScanner::State& state, const Scratch& scratch,
+                          std::string_view text, Encoding encoding, std::vector<Leak>& leaks) {
+  std::vector<Leak> found;
+  for (Run run = next_run(text, encoding, 0); run.begin != run.end;
+       run = next_run(text, encoding, run.next))
+    for (const Decoding& decoding : decodings_of(text, encoding, run)) {
+      found.clear();
+      TRY(state.database.scan(decoding.bytes, scratch, found));
+      state.known.find_in_decoded(decoding.bytes, found);
+      move_to_text(text, encoding, run, decoding, found);
+      std::ranges::move(found, std::back_inserter(leaks));
+    }
+  return {};
+}
+
+Result<std::vector<Leak>> find_all(LeakScanner::State& state, std::string_view text) {
+  Scratch scratch = TRY(state.take_scratch());
+  std::vector<Leak> leaks;
+  TRY(state.database.scan(text, scratch, leaks));
+  state.known.find_in_text(text, leaks);
+  for (const Encoding encoding : {Encoding::url, Encoding::base64, Encoding::hex})
+    TRY(find_encoded(state, scratch, text, encoding, leaks));
+  state.give_back(std::move(scratch));
+  return joined(std::move(leaks));
+}
+
 }  // namespace
-
-void LeakScanner::State::add_known(std::span<const KnownValues::Hit> hits,
-                                   std::vector<Find>& finds) const {
-  for (const KnownValues::Hit& hit : hits)
-    finds.push_back({.name = names[hit.value],
-                     .reason = "the value of a variable that holds a secret",
-                     .encoding = hit.encoding,
-                     .begin = hit.begin,
-                     .end = hit.end});
-}
-
-Scanned LeakScanner::State::find_plain(std::string_view text, std::vector<Leak>& leaks) const {
-  std::vector<LeakHit> hits;
-  if (database.scan(text, hits) == Scanned::failed) return Scanned::failed;
-  for (LeakHit& hit : hits)
-    if (complete(text, hit)) leaks.push_back(leak_of(find_of(hit)));
-  std::vector<KnownValues::Hit> values;
-  known.find_in_text(text, values);
-  std::vector<Find> finds;
-  add_known(values, finds);
-  for (const Find& find : finds) leaks.push_back(leak_of(find));
-  return Scanned::whole;
-}
-
-// `finds`: those in this stretch, with positions in the batch.
-void LeakScanner::State::add_decoded(std::string_view text, Encoding encoding,
-                                     const Stretch& stretch, std::span<const Find> finds,
-                                     std::vector<Leak>& leaks) const {
-  EncodedPlace place(text, encoding, stretch);
-  for (const Find& find : finds) {
-    const std::size_t begin = find.begin - stretch.offset;
-    const std::size_t end = find.end - stretch.offset;
-    const auto range = place.of(begin, end);
-    Leak leak = leak_of(find);
-    leak.encoding = encoding;
-    leak.begin = range.begin;
-    leak.end = range.end;
-    leaks.push_back(std::move(leak));
-  }
-}
-
-Scanned LeakScanner::State::find_encoded(std::string_view text, Encoding encoding,
-                                         std::vector<Leak>& leaks) const {
-  LeakDecoder decoder(text, encoding);
-  Batch batch;
-  std::vector<LeakHit> hits;
-  std::vector<KnownValues::Hit> values;
-  std::vector<Find> finds;
-  for (decoder.next(batch); !batch.stretches.empty(); decoder.next(batch)) {
-    hits.clear();
-    values.clear();
-    finds.clear();
-    if (database.scan(batch.bytes, hits) == Scanned::failed) return Scanned::failed;
-    known.find_in_decoded(batch.bytes, values);
-    add_known(values, finds);
-    for (LeakHit& hit : hits) {
-      const auto after = std::ranges::upper_bound(batch.stretches, hit.begin, {}, &Stretch::offset);
-      const Stretch& stretch = *std::prev(after);
-      if (complete(std::string_view(batch.bytes).substr(0, stretch.offset + stretch.size), hit))
-        finds.push_back(find_of(hit));
-    }
-    std::ranges::stable_sort(finds, {}, &Find::begin);
-    for (auto first = finds.begin(); first != finds.end();) {
-      const auto after =
-          std::ranges::upper_bound(batch.stretches, first->begin, {}, &Stretch::offset);
-      const Stretch& stretch = *std::prev(after);
-      const auto last = std::find_if(first, finds.end(), [&](const Find& find) {
-        return find.begin >= stretch.offset + stretch.size;
-      });
-      add_decoded(text, encoding, stretch, {first, last}, leaks);
-      first = last;
-    }
-  }
-  return Scanned::whole;
-}
 
 LeakScanner::LeakScanner(std::unique_ptr<State> state) : state_(std::move(state)) {}
 LeakScanner::LeakScanner(LeakScanner&&) noexcept = default;
@@ -174,18 +99,11 @@ LeakScanner::~LeakScanner() = default;
 
 Result<LeakScanner> LeakScanner::create(std::span<const Known> known) {
   LeakDatabase database = TRY(LeakDatabase::create());
-  std::vector<std::string> names;
-  for (const Known& value : known) names.push_back("environment: " + value.name);
-  return LeakScanner(
-      std::make_unique<State>(std::move(database), std::move(names), KnownValues(known)));
+  return LeakScanner(std::make_unique<State>(std::move(database), KnownValues(known)));
 }
 
 std::vector<Leak> LeakScanner::find(std::string_view text) const {
-  std::vector<Leak> leaks;
-  if (state_->find_plain(text, leaks) == Scanned::failed) return all_of(text);
-  for (const Encoding encoding : {Encoding::url, Encoding::base64, Encoding::hex})
-    if (state_->find_encoded(text, encoding, leaks) == Scanned::failed) return all_of(text);
-  return joined(std::move(leaks));
+  return find_all(*state_, text).value_or(all_of(text));
 }
 
 std::size_t LeakScanner::longest_over_lines() const { return state_->known.longest_over_lines(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace coop::leaks {
 
@@ -10,41 +11,31 @@ namespace {
 constexpr std::size_t kOverlap = 66'000;
 
 using Table = std::array<std::uint16_t, 256>;
+using Set = std::array<bool, 256>;
 
-constexpr Table kBase64Value = [] {
+// The value of each digit is its place in `digits`, and also in `others`, from `first` on.
+constexpr Table values_of(std::string_view digits, std::string_view others, std::uint16_t first) {
   Table table{};
   table.fill(kNoDigit);
   std::uint16_t value = 0;
-  for (const char c :
-       std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
-    table[static_cast<unsigned char>(c)] = value++;
-  table['-'] = 62;
-  table['_'] = 63;
+  for (const char c : digits) table[static_cast<unsigned char>(c)] = value++;
+  for (const char c : others) table[static_cast<unsigned char>(c)] = first++;
   return table;
-}();
+}
+constexpr Table kBase64Value =
+    values_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "-_", 62);
+constexpr Table kHexValue = values_of("0123456789abcdef", "ABCDEF", 10);
 
-constexpr Table kHexValue = [] {
-  Table table{};
-  table.fill(kNoDigit);
-  for (std::uint16_t digit = 0; digit < 10; ++digit)
-    table[static_cast<std::size_t>('0' + digit)] = digit;
-  for (std::uint16_t digit = 0; digit < 6; ++digit) {
-    const auto value = static_cast<std::uint16_t>(10 + digit);
-    table[static_cast<std::size_t>('a' + digit)] = value;
-    table[static_cast<std::size_t>('A' + digit)] = value;
-  }
-  return table;
-}();
-
-using Set = std::array<bool, 256>;
-
-constexpr Set set_of(const Table& values) {
+constexpr Set set_of(const Table& values, std::string_view separators = {}) {
   Set set{};
   for (std::size_t c = 0; c < 256; ++c) set[c] = values[c] != kNoDigit;
+  for (const char c : separators) set[static_cast<unsigned char>(c)] = true;
   return set;
 }
 constexpr Set kBase64Digits = set_of(kBase64Value);
 constexpr Set kHexDigits = set_of(kHexValue);
+// Digits and the separators between them on a line: "73 6b", "73:6b", "0x73, 0x6b", "\\x73\\x6b".
+constexpr Set kHexRun = set_of(kHexValue, " :,\\xX");
 
 // A word: all printable characters except quotes, brackets and the backslash.
 constexpr Set kUrlRun = [] {
@@ -84,39 +75,21 @@ std::size_t past_break(std::string_view text, std::size_t place) {
 
 // Wrapped base64 and `xxd -p`: lines of one length, only the last is shorter. Anything else on the
 // next line is not part of the run: names in a listing are not one blob.
-template <typename Digits>
-std::size_t end_of_wrapped(std::string_view text, std::size_t end, std::size_t width) {
+std::size_t end_of_wrapped(const Set& digits, std::string_view text, std::size_t end,
+                           std::size_t width) {
   while (true) {
     const std::size_t begin = past_break(text, end);
     if (begin == end) return end;
-    const std::size_t next = end_of_row<Digits>(text, begin);
+    const std::size_t next = end_of(digits, text, begin);
     if (next == begin || next - begin > width) return end;
     end = next;
     if (next - begin < width) return end;
   }
 }
 
-// How runs of a kind are found, and whether an unwrapped one is worth decoding.
-struct Base64Kind {
-  using Rows = Base64Rows;
-  using Digits = Base64Digits;
-  static std::size_t digits_at_end(std::string_view row) { return row.size(); }
-  static bool worth_decoding(std::string_view row) { return has_ascii(row); }
-};
-struct HexKind {
-  using Rows = HexRows;
-  using Digits = HexDigits;
-  static std::size_t digits_at_end(std::string_view row) {
-    return row.size() - begin_of(kHexDigits, row, row.size(), 0);
-  }
-  static bool worth_decoding(std::string_view row) {
-    return has_as_many<HexDigits>(row, kLeastHex);
-  }
-};
-
 // The part of a run that is scanned, from `place` or from its escape there.
 std::string_view window_at(std::string_view text, std::size_t place) {
-  return text.substr(0, std::min(text.size(), place + kMostRow));
+  return text.substr(0, std::min(text.size(), place + kMostRun));
 }
 
 // A run that reaches the end of its window continues in the next, with an overlap.
@@ -130,19 +103,27 @@ Run slice(std::string_view text, std::string_view window, std::size_t begin, std
   return {.begin = begin, .end = end, .next = text[next - 1] == '\\' ? next - 1 : next};
 }
 
-template <typename Kind>
-Run next_digits(std::string_view text, std::size_t from) {
-  typename Kind::Rows rows(text, from);
-  for (Row row = rows.next(); row.begin != row.end; row = rows.next()) {
-    const std::string_view window = window_at(text, row.begin);
-    const std::string_view characters = text.substr(row.begin, row.end - row.begin);
+// Which characters form a run, which of them are digits, and how many make one.
+struct Kind {
+  const Set& run;
+  const Set& digits;
+  std::size_t least;
+};
+constexpr Kind kBase64{kBase64Digits, kBase64Digits, kLeastBase64};
+constexpr Kind kHex{kHexRun, kHexDigits, kLeastHex};
+
+Run next_digits(const Kind& kind, std::string_view text, std::size_t from) {
+  while (from < text.size()) {
+    const std::string_view window = window_at(text, from);
+    const std::size_t end = end_of(kind.run, window, from);
+    if (end - from < kind.least) {
+      from = end + 1;
+      continue;
+    }
     // Only unseparated digits are wrapped.
-    const std::size_t width = Kind::digits_at_end(characters);
-    const std::size_t end = width >= Kind::Rows::kLeast
-                                ? end_of_wrapped<typename Kind::Digits>(window, row.end, width)
-                                : row.end;
-    if (end != row.end || end == window.size() || Kind::worth_decoding(characters))
-      return slice(text, window, row.begin, end);
+    const std::size_t width = end - begin_of(kind.digits, text, end, from);
+    return slice(text, window, from,
+                 width >= kind.least ? end_of_wrapped(kind.digits, window, end, width) : end);
   }
   return {.begin = text.size(), .end = text.size(), .next = text.size()};
 }
@@ -165,11 +146,10 @@ Run next_url(std::string_view text, std::size_t from) {
 }
 
 // Whether lines of these digits may form one run over the break between `end` and `begin`.
-bool may_go_on(const Set& digits, std::size_t least, std::string_view text, std::size_t end,
-               std::size_t begin) {
-  const std::size_t width = end - begin_of(digits, text, end, 0);
-  if (width < least) return false;
-  const std::size_t next = end_of(digits, text, begin);
+bool may_go_on(const Kind& kind, std::string_view text, std::size_t end, std::size_t begin) {
+  const std::size_t width = end - begin_of(kind.digits, text, end, 0);
+  if (width < kind.least) return false;
+  const std::size_t next = end_of(kind.digits, text, begin);
   return next == text.size() || (next > begin && next - begin <= width);
 }
 
@@ -178,37 +158,11 @@ bool is_prefix(std::string_view text, std::size_t place) {
          (text[place + 1] == 'x' || text[place + 1] == 'X');
 }
 
-// Sixteen characters; zeros after the end of the text.
-Bytes vector_at(std::string_view text, std::size_t place) {
-  if (text.size() - place >= kVector) return load(text.data() + place);
-  return Block(text, place).part(0);
-}
-
-// Reads digits sixteen at a time, up to the first other character.
-template <typename Digits>
-std::size_t read_values(std::string_view text, Encoding encoding, std::size_t begin,
-                        std::size_t end, unsigned char* values) {
-  std::size_t count = 0;
-  for (std::size_t place = begin; place < end;) {
-    const Bytes characters = vector_at(text, place);
-    const Bytes read = Digits::values(characters);
-    std::memcpy(values + count, &read, sizeof read);
-    const auto digits = static_cast<std::size_t>(std::countr_one(first_bits(Digits{}(characters))));
-    std::size_t taken = std::min(digits, end - place);
-    if (encoding == Encoding::hex && taken > 0 && is_prefix(text, place + taken - 1)) --taken;
-    count += taken;
-    place += taken;
-    if (taken < kVector && place < end) place += digit_at(text, encoding, place).size;
-  }
-  return count;
-}
-
 }  // namespace
 
 Run next_run(std::string_view text, Encoding encoding, std::size_t from) {
   if (encoding == Encoding::url) return next_url(text, from);
-  return encoding == Encoding::base64 ? next_digits<Base64Kind>(text, from)
-                                      : next_digits<HexKind>(text, from);
+  return next_digits(encoding == Encoding::base64 ? kBase64 : kHex, text, from);
 }
 
 Digit digit_at(std::string_view text, Encoding encoding, std::size_t place) {
@@ -226,22 +180,12 @@ Digit digit_at(std::string_view text, Encoding encoding, std::size_t place) {
   return is_prefix(text, place) ? Digit{.size = 2} : Digit{.value = value_in(kHexValue, c)};
 }
 
-Digits read_digits(std::string_view text, Encoding encoding, std::size_t begin, std::size_t end,
-                   std::vector<unsigned char>& values) {
-  if (values.size() < end - begin + kVector) values.resize(end - begin + kVector);
-  if (encoding == Encoding::hex)
-    return {.count = read_values<HexDigits>(text, encoding, begin, end, values.data())};
-  const std::size_t count = read_values<Base64Digits>(text, encoding, begin, end, values.data());
-  return {.count = count, .ascii_from = ascii_ways(std::span(values).first(count))};
-}
-
 bool may_be_wrapped(std::string_view text, std::size_t line) {
   std::size_t end = line;
   if (end > 0 && text[end - 1] == '\n') --end;
   if (end > 0 && text[end - 1] == '\r') --end;
   const std::size_t begin = past_break(text, end);
-  return may_go_on(kBase64Digits, kLeastBase64, text, end, begin) ||
-         may_go_on(kHexDigits, kLeastHex, text, end, begin);
+  return may_go_on(kBase64, text, end, begin) || may_go_on(kHex, text, end, begin);
 }
 
 }  // namespace coop::leaks

@@ -32,24 +32,6 @@ Json call_result(const tools::ToolOutput& output) {
           {"isError", output.failed}};
 }
 
-// Live output as progress notifications: the counter grows, the message is the new output.
-class Progress {
- public:
-  Progress(Json token, const Send& send) : token_(std::move(token)), send_(send) {}
-
-  void report(std::string_view piece) {
-    bytes_ += piece.size();
-    send_({{"jsonrpc", "2.0"},
-           {"method", "notifications/progress"},
-           {"params", {{"progressToken", token_}, {"progress", bytes_}, {"message", piece}}}});
-  }
-
- private:
-  Json token_;
-  const Send& send_;
-  std::size_t bytes_ = 0;
-};
-
 bool is_readable(int fd) {
   pollfd watched{fd, POLLIN, 0};
   return ::poll(&watched, 1, 0) == 1;
@@ -173,10 +155,16 @@ struct Server::State {
 
   void call(const Asked& asked, const Calls::Turn& turn) {
     if (is_readable(turn.cancel_fd())) return asked.send(nullptr);  // before its turn came
-    Progress progress(progress_token(asked.params), asked.send);
     tools::CallHooks hooks{.cancel_fd = turn.cancel_fd()};
-    if (!progress_token(asked.params).is_null())
-      hooks.progress = [&](std::string_view piece) { progress.report(piece); };
+    const Json token = progress_token(asked.params);
+    std::size_t bytes = 0;
+    // Live output: the counter grows, the message is what is new.
+    const auto report = [&](std::string_view piece) {
+      bytes += piece.size();
+      asked.send(notification("notifications/progress",
+                              {{"progressToken", token}, {"progress", bytes}, {"message", piece}}));
+    };
+    if (!token.is_null()) hooks.progress = report;
     const Json arguments = asked.params.value("arguments", Json::object());
     const tools::ToolOutput output =
         asked.tools->call(asked.params.at("name").get<std::string>(), arguments, hooks);

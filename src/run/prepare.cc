@@ -180,6 +180,11 @@ Result<Prepared> prepare(Policy policy) {
 }
 
 Result<Prepared> finish_prepare(Draft draft) {
+  TRY(gather(draft));
+  return compile(std::move(draft));
+}
+
+Result<void> gather(Draft& draft) {
   const Policy& policy = draft.policy;
   HostFacts& host = draft.host;
   TRY(host::inspect_mounts(host));
@@ -188,17 +193,21 @@ Result<Prepared> finish_prepare(Draft draft) {
   host::inspect_sockets(host, shown_trees(policy, host));
   TRY(look_at_proc(policy, host));
   if (wants_group(draft)) host::inspect_cgroups(host);
-  const std::vector<WorkspaceFacts> looks = TRY(look_through(policy, host));
-  host.workspace = merged(looks);
+  if (!draft.looks) draft.looks = TRY(look_through(policy, host));
+  host.workspace = merged(*draft.looks);
   host::inspect(host, host.workspace.outside_git);
+  return {};
+}
 
+Result<Prepared> compile(Draft draft) {
+  const std::vector<WorkspaceFacts>& looks = *draft.looks;
   Prepared prepared;
-  prepared.plan = TRY(plan::compile(policy, host));
+  prepared.plan = TRY(plan::compile(draft.policy, draft.host));
   // The workspace and each granted tree were walked separately; an outside repository was walked
   // with the workspace.
-  for (std::size_t index = 0; index < prepared.plan.guards.roots.size(); ++index)
+  for (std::size_t index = 0; !looks.empty() && index < prepared.plan.guards.roots.size(); ++index)
     prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
-  prepared.quarantine = join(join(host.state_directory, "quarantine"), policy.session);
+  prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.session);
   prepared.policy = std::move(draft.policy);
   return prepared;
 }

@@ -1,6 +1,7 @@
 // From a policy to everything a start needs: gathers the facts, makes the plan.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -24,16 +25,22 @@ struct Draft {
   HostFacts host{};
   // The plan takes them as existing. start() creates them first; nothing else does.
   MissingDirectories missing{};
+  // What a walk for guards found in each writable tree. Unset: gather() walks.
+  std::optional<std::vector<WorkspaceFacts>> looks{};
 };
 
 // Completes the policy (session, workspace, absolute paths, the built-in secrets) and matches patterns.
 Result<Draft> begin_prepare(Policy policy);
 // Whether the limits need a control group, which must exist before the child.
 bool wants_group(const Draft& draft);
-// Gathers facts and compiles the plan.
+// Gathers the facts that the file system has.
+Result<void> gather(Draft& draft);
+// From gathered facts.
+Result<Prepared> compile(Draft draft);
+// Both.
 Result<Prepared> finish_prepare(Draft draft);
 
-// Both. Changes nothing on the host.
+// All of it. Changes nothing on the host.
 Result<Prepared> prepare(Policy policy);
 
 // Eight random letters and digits.

@@ -33,7 +33,9 @@ Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   Draft existing = draft;
   existing.missing.clear();
   const bool same = draft.missing.empty();
-  const Prepared mounted = TRY(finish_prepare(std::move(existing)));
+  TRY(gather(existing));
+  draft.looks = existing.looks;  // one walk for guards serves both plans, made at once
+  const Prepared mounted = TRY(compile(std::move(existing)));
   view.prepared_ = mounted;
   if (!same) view.prepared_ = TRY(finish_prepare(std::move(draft)));
   view.launched_ = TRY(std::move(launch).complete(mounted.plan, nullptr));

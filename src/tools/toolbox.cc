@@ -68,7 +68,9 @@ Result<std::pair<Path, Path>> workspaces_of(const ToolboxOptions& options) {
     const FileView view = TRY(FileView::of_host(options.policy.workspace));
     return std::pair{view.workspace(), view.workspace_inside()};
   }
-  const run::Prepared prepared = TRY(run::prepare(options.policy));
+  run::Draft draft = TRY(run::begin_prepare(options.policy));
+  draft.looks.emplace();  // nothing runs by this plan: what runs, looks for guards itself
+  const run::Prepared prepared = TRY(run::finish_prepare(std::move(draft)));
   return std::pair{prepared.policy.workspace, prepared.plan.workspace};
 }
 
@@ -201,10 +203,8 @@ struct Toolbox::State {
     log(LogLevel::warn, kSpan, "a call carried a secret and was not made",
         {{"tool", std::string(name)}, {"secret", names_of(leaks)}});
     if (options.on_leak == OnLeak::terminate) options.shared->terminated = true;
-    ToolOutput output =
-        refusal("the arguments contain a secret: " + names_of(leaks) + "; the call was not made",
-                Rule::of_coop(Part::leak_guard));
-    return output;
+    return refusal("the arguments contain a secret: " + names_of(leaks) + "; the call was not made",
+                   Rule::of_coop(Part::leak_guard));
   }
 
   // Removes secrets from a tool's result.

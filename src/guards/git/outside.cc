@@ -23,15 +23,9 @@ std::optional<Path> canonical(const Path& path) {
 
 namespace {
 
-constexpr std::size_t kSmallFile = 65536;
-
 // Resolved by the kernel, not textually: "link/.." is not ".".
 std::optional<Path> canonical_from(std::string_view target, const Path& directory) {
   return canonical(target.starts_with('/') ? Path(target) : join(directory, target));
-}
-
-std::optional<std::string> read_small(const Path& path) {
-  return guards::read_small(AT_FDCWD, path);
 }
 
 // Another user of the machine can create something that looks like a git directory in /tmp. Accept
@@ -67,7 +61,7 @@ std::optional<Path> worktree_common(const Path& target, const Path& root, const 
   if (name_of(parent_of(target)) != "worktrees") return std::nullopt;
   const Path common = parent_of(parent_of(target));
   for (const char* const name : {"gitdir", "commondir"}) {
-    const std::optional<std::string> text = read_small(join(target, name));
+    const std::optional<std::string> text = read_small(AT_FDCWD, join(target, name));
     if (!text || !owners.trust(join(target, name))) return std::nullopt;
     const std::optional<std::string> pointer = parse_pointer(*text);
     if (!pointer) return std::nullopt;
@@ -81,7 +75,7 @@ std::optional<Path> worktree_common(const Path& target, const Path& root, const 
 std::optional<Path> submodule_directory(const Path& target, const Path& root,
                                         const Owners& owners) {
   const Path config = join(target, "config");
-  const std::optional<std::string> text = read_small(config);
+  const std::optional<std::string> text = read_small(AT_FDCWD, config);
   if (!text || !owners.trust(config)) return std::nullopt;
   const std::optional<std::string> worktree = config_value(*text, "core", "worktree");
   if (!worktree || canonical_from(*worktree, target) != root) return std::nullopt;
@@ -90,22 +84,28 @@ std::optional<Path> submodule_directory(const Path& target, const Path& root,
 
 }  // namespace
 
-std::optional<std::string> read_small(int directory, const std::string& name) {
-  const UniqueFd fd(
-      ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+std::pair<Content, std::string> read_regular(int directory, const std::string& name, int flags,
+                                             std::size_t most) {
+  const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags));
   struct stat status{};
   if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
-    return std::nullopt;
-  if (status.st_size > static_cast<off_t>(kSmallFile)) return std::nullopt;
+    return {Content::none, {}};
+  if (static_cast<std::uint64_t>(status.st_size) > most) return {Content::too_large, {}};
   std::string text;
   std::array<char, 4096> buffer;
-  while (text.size() <= kSmallFile) {
+  while (text.size() <= most) {
     const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
-    if (count < 0) return std::nullopt;
-    if (count == 0) return text;
+    if (count < 0) return {Content::none, {}};
+    if (count == 0) return {Content::text, std::move(text)};
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  return std::nullopt;
+  return {Content::too_large, {}};
+}
+
+std::optional<std::string> read_small(int directory, const std::string& name) {
+  constexpr std::size_t kSmallFile = 65536;
+  auto [content, text] = read_regular(directory, name, O_NOFOLLOW, kSmallFile);
+  return content == Content::text ? std::optional(std::move(text)) : std::nullopt;
 }
 
 std::optional<Path> resolve_plainly(std::string_view target, const Path& directory) {
@@ -121,7 +121,7 @@ std::optional<Path> resolve_plainly(std::string_view target, const Path& directo
 // and the directory it names, which no sandbox of this workspace could write unless it was proven
 // before, must name this workspace itself.
 std::vector<Path> find_outside_git(const Path& root) {
-  const std::optional<std::string> text = read_small(join(root, ".git"));
+  const std::optional<std::string> text = read_small(AT_FDCWD, join(root, ".git"));
   const std::optional<std::string> pointer = text ? parse_gitfile(*text) : std::nullopt;
   const std::optional<Path> target = pointer ? canonical_from(*pointer, root) : std::nullopt;
   if (!target || is_within(*target, root)) return {};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "coop/path.h"
@@ -21,7 +22,12 @@ std::vector<Path> find_outside_git(const Path& root);
 // The path `target`, from a file in `directory`, if it exists and contains no symlink.
 std::optional<Path> resolve_plainly(std::string_view target, const Path& directory);
 
-// The text of a small regular file; nothing for others (a FIFO would block).
+enum class Content { none, too_large, text };
+// A regular file of at most `most` bytes; none for others: a FIFO would block, a device never end. `flags`: O_NOFOLLOW,
+// or 0 to follow a symlink as git does.
+std::pair<Content, std::string> read_regular(int directory, const std::string& name, int flags,
+                                             std::size_t most);
+// The text of a small one that is no symlink.
 std::optional<std::string> read_small(int directory, const std::string& name);
 
 }  // namespace coop::guards

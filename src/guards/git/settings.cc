@@ -1,39 +1,21 @@
 #include "guards/git/settings.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <climits>
 #include <utility>
 
 #include "base/path.h"
 #include "guards/git/config.h"
-#include "sys/fd.h"
+#include "guards/git/outside.h"
 
 namespace coop::guards {
 
 namespace {
 
-constexpr off_t kLargestFile = off_t{1} << 20;
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 constexpr int kDeepest = 10;        // git's own limit
 constexpr int kMostIncluded = 256;  // a file that includes two files, each of which includes two, …
-
-enum class Content { none, too_large, text };
-
-// Follows a symlink, as git does. A FIFO would block, a device never end.
-std::pair<Content, std::string> read_text(int directory, const std::string& name) {
-  const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat status{};
-  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
-    return {Content::none, {}};
-  if (status.st_size > kLargestFile) return {Content::too_large, {}};
-  std::string text(static_cast<std::size_t>(status.st_size), '\0');
-  const ssize_t count = text.empty() ? 0 : ::read(fd.get(), text.data(), text.size());
-  if (count < 0) return {Content::none, {}};
-  text.resize(static_cast<std::size_t>(count));
-  return {Content::text, std::move(text)};
-}
 
 bool is_include(const GitSetting& setting) {
   const bool plain = setting.section == "include" && !setting.subsection;
@@ -63,7 +45,7 @@ bool GitSettingsReader::read(int directory, const std::string& name, const Path&
 
 bool GitSettingsReader::read(int directory, const std::string& name, const Path& path,
                              GitSettings& settings, int depth) {
-  const auto [content, text] = read_text(directory, name);
+  const auto [content, text] = read_regular(directory, name, 0, kLargestFile);
   if (content == Content::too_large)
     notes_.insert("guards: " + printable(path) +
                   " is larger than 1 MiB and was not read: what it names is not guarded");

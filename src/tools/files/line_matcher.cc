@@ -1,6 +1,6 @@
 #include "tools/files/line_matcher.h"
 
-#include <hs/hs.h>
+#include <hs/hs_compile.h>
 
 #include "base/path.h"
 
@@ -19,24 +19,6 @@ int found_one(unsigned /*id*/, unsigned long long /*from*/, unsigned long long /
 
 }  // namespace
 
-struct LineMatcher::State {
-  hs_database_t* database = nullptr;
-  hs_scratch_t* scratch = nullptr;
-
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    hs_free_scratch(scratch);
-    hs_free_database(database);
-  }
-};
-
-LineMatcher::LineMatcher(std::unique_ptr<State> state) : state_(std::move(state)) {}
-LineMatcher::LineMatcher(LineMatcher&&) noexcept = default;
-LineMatcher& LineMatcher::operator=(LineMatcher&&) noexcept = default;
-LineMatcher::~LineMatcher() = default;
-
 Result<LineMatcher> LineMatcher::create(const std::string& pattern, Syntax syntax, Case letters) {
   if (pattern.empty()) return invalid("search", "the pattern is empty");
   if (pattern.size() > kLongestPattern)
@@ -44,23 +26,26 @@ Result<LineMatcher> LineMatcher::create(const std::string& pattern, Syntax synta
   if (pattern.contains('\n') || pattern.contains('\0'))
     return invalid("search", "the pattern has a line end or NUL in it",
                    "lines are searched one by one");
-  auto state = std::make_unique<State>();
+  hs_database_t* database = nullptr;
+  hs_scratch_t* scratch = nullptr;
   const unsigned flags = HS_FLAG_SINGLEMATCH | (letters == Case::ignored ? HS_FLAG_CASELESS : 0U);
   hs_compile_error_t* problem = nullptr;
-  const hs_error_t compiled =
-      syntax == Syntax::literal ? hs_compile_lit(pattern.c_str(), flags, pattern.size(),
-                                                 HS_MODE_BLOCK, nullptr, &state->database, &problem)
-                                : hs_compile(pattern.c_str(), flags | HS_FLAG_ALLOWEMPTY,
-                                             HS_MODE_BLOCK, nullptr, &state->database, &problem);
+  const hs_error_t compiled = syntax == Syntax::literal
+                                  ? hs_compile_lit(pattern.c_str(), flags, pattern.size(),
+                                                   HS_MODE_BLOCK, nullptr, &database, &problem)
+                                  : hs_compile(pattern.c_str(), flags | HS_FLAG_ALLOWEMPTY,
+                                               HS_MODE_BLOCK, nullptr, &database, &problem);
   if (compiled != HS_SUCCESS) {
     const std::string why = problem != nullptr ? printable(problem->message) : "no reason given";
     hs_free_compile_error(problem);
     return invalid("search", "\"" + printable(pattern) + "\" is not a regular expression: " + why,
                    "leave \"regex\" out to search for the text itself");
   }
-  if (hs_alloc_scratch(state->database, &state->scratch) != HS_SUCCESS)
-    return system_error_of(ENOMEM, "search");
-  return LineMatcher(std::move(state));
+  LineMatcher matcher;
+  matcher.database_.reset(database);
+  if (hs_alloc_scratch(database, &scratch) != HS_SUCCESS) return system_error_of(ENOMEM, "search");
+  matcher.scratch_.reset(scratch);
+  return matcher;
 }
 
 bool LineMatcher::matches(std::string_view line) {
@@ -68,7 +53,7 @@ bool LineMatcher::matches(std::string_view line) {
   line = line.substr(0, kLongestLine);
   // An empty line may have no address; the scanner wants one.
   const char* const text = line.empty() ? "" : line.data();
-  hs_scan(state_->database, text, static_cast<unsigned>(line.size()), 0, state_->scratch, found_one,
+  hs_scan(database_.get(), text, static_cast<unsigned>(line.size()), 0, scratch_.get(), found_one,
           &found);
   return found;
 }

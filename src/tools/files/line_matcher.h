@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "leaks/vectorscan.h"
 
 namespace coop::tools {
 
@@ -17,16 +17,12 @@ enum class Case : std::uint8_t { counts, ignored };
 class LineMatcher {
  public:
   static Result<LineMatcher> create(const std::string& pattern, Syntax syntax, Case letters);
-  LineMatcher(LineMatcher&&) noexcept;
-  LineMatcher& operator=(LineMatcher&&) noexcept;
-  ~LineMatcher();
 
   bool matches(std::string_view line);
 
  private:
-  struct State;
-  explicit LineMatcher(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  leaks::Database database_{};
+  leaks::Scratch scratch_{};
 };
 
 }  // namespace coop::tools

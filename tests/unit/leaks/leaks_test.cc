@@ -234,6 +234,15 @@ TEST(LeaksTest, KnownValuesAreFoundInEveryForm) {
   EXPECT_EQ(places_in(*made, "seven77 hunter2 hunter2 2"), std::vector<Place>{});
 }
 
+TEST(LeaksTest, KnownValuesThatOverlapAreOneLeak) {
+  const std::vector<LeakScanner::Known> known{{"ONE", "abcd-efgh-1"}, {"TWO", "efgh-1-ijkl"}};
+  const Result<LeakScanner> made = LeakScanner::create(known);
+  EXPECT_EQ(places_in(*made, "(efgh-1-ijkl)"),  // control
+            (std::vector<Place>{{"environment: TWO", Encoding::plain, "efgh-1-ijkl"}}));
+  EXPECT_EQ(places_in(*made, "(abcd-efgh-1-ijkl)"),
+            (std::vector<Place>{{"environment: ONE", Encoding::plain, "abcd-efgh-1-ijkl"}}));
+}
+
 TEST(LeaksTest, ManyThreadsMayLookAtOnce) {
   const std::vector<LeakSample> all = leak_samples_of(14);
   std::vector<std::size_t> counts(4);
