@@ -33,7 +33,7 @@ struct Planned {
 };
 
 Planned planned(const Path& workspace, View view) {
-  Planned all{.policy = {.session = "bench", .view = view, .workspace = workspace},
+  Planned all{.policy = {.id = "bench", .view = view, .workspace = workspace},
               .host = must(host::probe(host::Depth::quick))};
   all.policy.rules = policy::secret_rules(all.host.home);
   if (!host::inspect_mounts(all.host)) std::exit(1);

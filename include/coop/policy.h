@@ -96,7 +96,7 @@ struct Bounds {
 };
 
 struct Policy {
-  std::string session{};  // the sandbox's id; its hostname is coop-<id>
+  std::string id{};  // of the sandbox; its hostname is coop-<id>
   View view = View::minimal;
   Path workspace{};  // on the host, canonical
   Access workspace_access = Access::read_write;

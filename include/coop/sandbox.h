@@ -128,7 +128,7 @@ class Sandbox {
   Sandbox& operator=(Sandbox&&) noexcept;
   ~Sandbox();
 
-  const std::string& session() const;
+  const std::string& id() const;
   int pidfd() const;  // of the sandbox's init; readable when every process inside is dead
 
   // Sends a signal to the command (not to its descendants). SIGKILL: use kill().

@@ -70,7 +70,7 @@ std::string clock_text(const char* format, const Now& now) {
 // One record with its secrets removed, not escaped yet.
 struct Record {
   LogLevel level = LogLevel::debug;
-  std::string session{};
+  std::string id{};
   std::string span{};
   std::string message{};
   std::vector<std::pair<std::string, std::string>> fields{};
@@ -91,7 +91,7 @@ std::string value_text(std::string_view value) {
 std::string as_text(const Record& record) {
   std::string line = "coop: " + clock_text("%H:%M:%S", now_in(Zone::local)) + " ";
   line += level_name(record.level);
-  if (!record.session.empty()) line += " [" + printable(record.session) + "]";
+  if (!record.id.empty()) line += " [" + printable(record.id) + "]";
   if (!record.span.empty()) line += " " + printable(record.span) + ":";
   line += " " + printable(record.message);
   for (const auto& [name, value] : record.fields)
@@ -105,7 +105,7 @@ std::string as_json(const Record& record) {
   nlohmann::ordered_json object;
   object["time"] = clock_text("%Y-%m-%dT%H:%M:%S", now_in(Zone::utc)) + "Z";
   object["level"] = level_name(record.level);
-  object["session"] = record.session;
+  object["session"] = record.id;
   object["span"] = record.span;
   object["message"] = record.message;
   object["fields"] = std::move(fields);
@@ -129,7 +129,7 @@ struct Logger::State {
   LogFormat format;
   LogLevel least;
   std::mutex mutex{};  // guards the members below and keeps records whole
-  std::string session{};
+  std::string id{};
   std::vector<std::string> secrets{};
 };
 
@@ -140,9 +140,9 @@ Logger::~Logger() = default;
 
 bool Logger::wants(LogLevel level) const { return level >= state_->least; }
 
-void Logger::set_session(std::string session) {
+void Logger::set_id(std::string id) {
   const std::scoped_lock lock(state_->mutex);
-  state_->session = std::move(session);
+  state_->id = std::move(id);
 }
 
 void Logger::add_secret(std::string value) {
@@ -160,7 +160,7 @@ void Logger::write(LogLevel level, std::string_view span, std::string_view messa
   const std::scoped_lock lock(state_->mutex);
   // Remove secrets before quoting: an escape in the middle of one would hide it.
   Record record{.level = level,
-                .session = state_->clean(state_->session),
+                .id = state_->clean(state_->id),
                 .span = state_->clean(span),
                 .message = state_->clean(message)};
   record.fields.reserve(fields.size());

@@ -30,8 +30,8 @@ class Logger {
 
   bool wants(LogLevel level) const;
 
-  // Every record from now on carries this session id.
-  void set_session(std::string session);
+  // Every record from now on carries this id, of the sandbox or of the server.
+  void set_id(std::string id);
   // Never to be written, whatever its form of quoting: an environment's secrets, a token. Short ones
   // (under 6 bytes) are not taken: they would be found everywhere.
   void add_secret(std::string value);

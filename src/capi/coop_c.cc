@@ -95,10 +95,10 @@ int coop_probe(char** json) {
 int coop_exec(const char* request, int cancel_fd, char** json) {
   return answer(json, [&]() -> Result<std::string> {
     ExecRequest read = TRY(read_exec_request(or_empty(request)));
-    if (read.policy.session.empty()) read.policy.session = run::new_session();
+    if (read.policy.id.empty()) read.policy.id = run::new_id();
     const ExecOutput output =
         TRY(exec(read.policy, read.command, read.timeout, ExecHooks{.cancel_fd = cancel_fd}));
-    return trimmed(report::exec_json(output, read.policy.session));
+    return trimmed(report::exec_json(output, read.policy.id));
   });
 }
 

@@ -112,10 +112,10 @@ Result<int> command_run(const Parsed& parsed) {
   if (options.command.empty())
     return invalid("run", "there is no command", "coop run -- COMMAND [ARGUMENTS…]");
   Policy policy = request.policy;
-  policy.session = run::new_session();
+  policy.id = run::new_id();
   // No process of the same user may ptrace us and read our memory, not even one that escaped.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  RunLog log(options, policy.session);
+  RunLog log(options, policy.id);
   log.begin(request);
   note_mode(request.effective);
   const Command command{.arguments = options.command};
@@ -126,7 +126,7 @@ Result<int> command_run(const Parsed& parsed) {
     return std::unexpected(output.error());
   }
   log.ended(*output);
-  if (options.json) TRY(print_all(report::exec_json(*output, policy.session)));
+  if (options.json) TRY(print_all(report::exec_json(*output, policy.id)));
   else report(*output, options, policy);
   return output->exit_code;
 }

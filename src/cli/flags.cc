@@ -266,8 +266,7 @@ constexpr std::array kFlags{
     Flag{"--unsafe-env", "", "NAME", kIdentity,
          "allow --env or --pass-env of a variable that injects code, like LD_PRELOAD",
          name<Key::env_unsafe>},
-    Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<session>)",
-         set_hostname},
+    Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<id>)", set_hostname},
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
          [](Options& o, Value flag, Value v) -> Result<void> {
            o.wanted.unkeyed.time_offset = TRY(with_context(flag, parse_signed(v)));

@@ -51,10 +51,10 @@ std::string bypassing(const request::ActingAs* acting_as) {
 
 }  // namespace
 
-RunLog::RunLog(const Options& options, const std::string& session) {
+RunLog::RunLog(const Options& options, const std::string& id) {
   if (!options.verbose) return;
   logger_ = std::make_unique<Logger>(STDERR_FILENO, format_of(options), LogLevel::debug);
-  logger_->set_session(session);
+  logger_->set_id(id);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = std::min(text.find('='), text.size() - 1);

@@ -16,7 +16,7 @@ namespace coop::cli {
 // Does nothing without -v: then no logger is created.
 class RunLog {
  public:
-  RunLog(const Options& options, const std::string& session);
+  RunLog(const Options& options, const std::string& id);
 
   // Before the start: the policy, the user, and the command.
   void begin(const Request& request);

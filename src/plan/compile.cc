@@ -159,7 +159,7 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 }  // namespace
 
 std::string hostname_of(const Policy& policy) {
-  return policy.hostname.empty() ? "coop-" + policy.session : policy.hostname;
+  return policy.hostname.empty() ? "coop-" + policy.id : policy.hostname;
 }
 
 Result<Plan> begin(const Policy& policy, const HostFacts& host) {
@@ -169,7 +169,7 @@ Result<Plan> begin(const Policy& policy, const HostFacts& host) {
   TRY(check_patterns(policy));
   Plan plan;
   plan.notes = policy.notes;
-  plan.session = policy.session;
+  plan.id = policy.id;
   add_namespaces(plan, policy, host);
   return plan;
 }

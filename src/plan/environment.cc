@@ -53,7 +53,7 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
   if (const auto shell = host.environment.find("SHELL");
       !minimal && shell != host.environment.end())
     result["SHELL"] = shell->second;
-  result["COOP_SESSION"] = policy.session;
+  result["COOP_SESSION"] = policy.id;
   result["COOP_WORKSPACE"] = workspace_target(policy);
   if (!host.now.empty()) result["COOP_CREATED"] = host.now;
   for (const std::string& name : policy.pass_environment)

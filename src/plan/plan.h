@@ -281,7 +281,7 @@ struct NetworkPlan {
 };
 
 struct Plan {
-  std::string session{};
+  std::string id{};
   View view = View::minimal;
   std::vector<std::string> namespaces{};  // "user", "mount", … in clone order
   std::vector<Step> steps{};

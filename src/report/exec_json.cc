@@ -21,7 +21,7 @@ Json to_json(const Captured& captured) {
 
 }  // namespace
 
-std::string exec_json(const ExecOutput& output, const std::string& session) {
+std::string exec_json(const ExecOutput& output, const std::string& id) {
   Json denials = Json::array();
   for (const Denial& denial : output.denials)
     denials.push_back({{"what", printable(denial.what)},
@@ -44,7 +44,7 @@ std::string exec_json(const ExecOutput& output, const std::string& session) {
                        {"problem", printable(event.problem)},
                        {"sent", event.sent},
                        {"received", event.received}});
-  const Json json{{"session", session},
+  const Json json{{"session", id},
                   {"exit_code", output.exit_code},
                   {"outcome", to_text(output.outcome)},
                   {"signal", output.signal},

@@ -187,7 +187,7 @@ std::string plan_json(const Plan& plan) {
     environment[printable(name)] = printable(value);
   Json guarded = Json::array();
   for (const Path& path : plan.guards.mounted) guarded.push_back(printable(path));
-  const Json json{{"session", plan.session},
+  const Json json{{"session", plan.id},
                   {"view", coop::to_text(plan.view)},
                   {"workspace", printable(plan.workspace)},
                   {"directory", printable(plan.directory)},

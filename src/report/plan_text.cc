@@ -50,7 +50,7 @@ std::string network_text(const NetworkPlan& network) {
 }  // namespace
 
 std::string plan_text(const Plan& plan, Detail detail) {
-  std::string text = "sandbox " + plan.session + ", view " + std::string(coop::to_text(plan.view)) +
+  std::string text = "sandbox " + plan.id + ", view " + std::string(coop::to_text(plan.view)) +
                      ", workspace at " + printable(plan.workspace) + "\n";
   text += "namespaces:";
   for (const std::string& name : plan.namespaces) text += " " + name;

@@ -64,7 +64,7 @@ Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
 
 // The user's rules come after the built-in ones, so that they win for the same path.
 Result<void> complete(Policy& policy, const HostFacts& host) {
-  if (policy.session.empty()) policy.session = new_session();
+  if (policy.id.empty()) policy.id = new_id();
   policy.workspace =
       normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
   policy.workspace = TRY(with_context("opening the workspace", canonical(policy.workspace)));
@@ -148,14 +148,14 @@ Result<void> look_at_proc(const Policy& policy, HostFacts& host) {
 
 }  // namespace
 
-std::string new_session() {
+std::string new_id() {
   constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
   std::array<unsigned char, 8> random{};
-  // A failure leaves zeros, and the session is called "aaaaaaaa".
+  // A failure leaves zeros, and the id is "aaaaaaaa".
   [[maybe_unused]] const ssize_t got = ::getrandom(random.data(), random.size(), 0);
-  std::string session;
-  for (const unsigned char byte : random) session += kLetters[byte % kLetters.size()];
-  return session;
+  std::string id;
+  for (const unsigned char byte : random) id += kLetters[byte % kLetters.size()];
+  return id;
 }
 
 Result<Draft> begin_prepare(Policy policy) {
@@ -207,7 +207,7 @@ Result<Prepared> compile(Draft draft) {
   // with the workspace.
   for (std::size_t index = 0; !looks.empty() && index < prepared.plan.guards.roots.size(); ++index)
     prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
-  prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.session);
+  prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.id);
   prepared.policy = std::move(draft.policy);
   return prepared;
 }

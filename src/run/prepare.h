@@ -16,7 +16,7 @@ struct Prepared {
   Policy policy{};  // completed: with built-in rules, and patterns replaced by their matches
   Plan plan{};
   std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
-  Path quarantine{};                     // where guarded files of this session are moved
+  Path quarantine{};                     // where guarded files of this sandbox are moved
 };
 
 // What is known before the file system is read.
@@ -29,7 +29,7 @@ struct Draft {
   std::optional<std::vector<WorkspaceFacts>> looks{};
 };
 
-// Completes the policy (session, workspace, absolute paths, the built-in secrets) and matches patterns.
+// Completes the policy (id, workspace, absolute paths, the built-in secrets) and matches patterns.
 Result<Draft> begin_prepare(Policy policy);
 // Whether the limits need a control group, which must exist before the child.
 bool wants_group(const Draft& draft);
@@ -44,6 +44,6 @@ Result<Prepared> finish_prepare(Draft draft);
 Result<Prepared> prepare(Policy policy);
 
 // Eight random letters and digits.
-std::string new_session();
+std::string new_id();
 
 }  // namespace coop::run

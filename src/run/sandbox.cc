@@ -50,7 +50,7 @@ Sandbox::~Sandbox() {
   else run::destroy(*state_);
 }
 
-const std::string& Sandbox::session() const { return state_->prepared.plan.session; }
+const std::string& Sandbox::id() const { return state_->prepared.plan.id; }
 int Sandbox::pidfd() const { return state_->launched.pidfd.get(); }
 
 Result<void> Sandbox::signal(int number) {

@@ -14,7 +14,7 @@
 namespace coop::run {
 
 Policy policy_for_view(Policy policy) {
-  policy.session = "files";
+  policy.id = "files";
   policy.network = NetworkMode::none;
   policy.allow_net.clear();
   policy.deny_net.clear();

@@ -10,7 +10,7 @@
 
 namespace coop::run {
 
-// What decides about files, without what only a command needs: no network, and always the same session, so that two
+// What decides about files, without what only a command needs: no network, and always the same id, so that two
 // plans are equal when they show the same.
 Policy policy_for_view(Policy policy);
 

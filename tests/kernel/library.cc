@@ -142,7 +142,7 @@ KERNEL_TEST(KernelLibrary, SignalKillAndWait) {
                    "trap 'echo caught; exit 3' USR1; echo ready; while :; do sleep 0.05; done"}},
       stdio);
   ASSERT_TRUE(box.has_value());
-  EXPECT_EQ(box->session().size(), 8u);
+  EXPECT_EQ(box->id().size(), 8u);
   EXPECT_EQ(read_line(from.read), "ready");
   EXPECT_TRUE(box->signal(SIGUSR1).has_value());
   EXPECT_EQ(box->wait(seconds(20))->exit_code, 3);
@@ -278,9 +278,9 @@ KERNEL_TEST(KernelLibrary, FiftySandboxesAtOnce) {
   }
   EXPECT_TRUE(eventually([&] { return processes_with(marker).size() >= 50; }))
       << processes_with(marker).size();
-  std::set<std::string> sessions;
-  for (Sandbox& box : boxes) sessions.insert(box.session());
-  EXPECT_EQ(sessions.size(), 50u);
+  std::set<std::string> ids;
+  for (Sandbox& box : boxes) ids.insert(box.id());
+  EXPECT_EQ(ids.size(), 50u);
   boxes.clear();
   EXPECT_TRUE(all_gone(marker));
 }

@@ -15,7 +15,7 @@ std::unique_ptr<Logger> logger_for(const cli::Parsed& flags) {
                                               : ::isatty(STDERR_FILENO) == 1;
   auto log = std::make_unique<Logger>(STDERR_FILENO, text ? LogFormat::text : LogFormat::json,
                                       verbose ? LogLevel::debug : LogLevel::warn);
-  log->set_session(run::new_session());
+  log->set_id(run::new_id());
   return log;
 }
 

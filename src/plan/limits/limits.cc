@@ -29,7 +29,7 @@ class Planner {
     resource(RLIMIT_CORE, "core dump size", 0, Origin::of_coop());
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
-      plan_.group.name = "coop-" + policy_.session;
+      plan_.group.name = "coop-" + policy_.id;
     }
     return std::move(plan_);
   }

@@ -45,14 +45,14 @@ bool names_addresses(const DestinationRule& rule) {
   return rule.destination.kind == Destination::Kind::network;
 }
 
-// The host's and the sandbox's end of a /30 link, which differs between sessions.
+// The host's and the sandbox's end of a /30 link, which differs between sandboxes.
 struct Link {
   std::string host;
   std::string sandbox;
 };
-Link link_for(const std::string& session) {
+Link link_for(const std::string& id) {
   std::uint32_t hash = 2166136261U;
-  for (const char letter : session) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
+  for (const char letter : id) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
   const std::uint32_t block = hash % (65536 / 4) * 4;
   const std::string start = "198.19." + std::to_string(block / 256) + ".";
   return {start + std::to_string(block % 256 + 1), start + std::to_string(block % 256 + 2)};
@@ -126,8 +126,8 @@ class Planner {
     if (network.provider == NetworkProvider::slirp4netns)
       network.program = host_.slirp4netns.program;
     if (network.provider == NetworkProvider::veth) {
-      network.link = "coop-" + policy_.session.substr(0, 8);
-      network.subnet = link_for(policy_.session).host;
+      network.link = "coop-" + policy_.id.substr(0, 8);
+      network.subnet = link_for(policy_.id).host;
     }
     add(AssignAddresses{own_, false}, origin_, "where names are asked for");
     network.neighbours = host_.networks;
@@ -138,7 +138,7 @@ class Planner {
   }
 
   void add_link() {
-    const Link link = link_for(policy_.session);
+    const Link link = link_for(policy_.id);
     add(ConfigureLink{kVethLink, link.sandbox, 30, link.host}, origin_, "the way to the host");
   }
 
@@ -338,7 +338,7 @@ void add_proxy_variables(std::map<std::string, std::string>& environment, const 
 
 namespace {
 
-// The author of the rule checked what is at that path. Between two commands of a session an earlier
+// The author of the rule checked what is at that path. Between two commands of an agent an earlier
 // one may have created a symlink there to another socket of the host.
 Result<void> check_socket(const SocketRule& rule, const PathFact& fact, const Policy& policy,
                           const HostFacts& host) {

@@ -20,7 +20,7 @@ constexpr std::size_t kMostWritten = std::size_t{64} << 20;
 class TemporaryName {
  public:
   explicit TemporaryName(int directory)
-      : directory_(directory), name_(".coop-tmp-" + run::new_session()) {}
+      : directory_(directory), name_(".coop-tmp-" + run::new_id()) {}
   TemporaryName(const TemporaryName&) = delete;
   TemporaryName& operator=(const TemporaryName&) = delete;
   ~TemporaryName() {

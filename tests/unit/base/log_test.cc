@@ -50,7 +50,7 @@ class Log {
 
 TEST(LogTest, ATextRecordHasTimeLevelSessionSpanMessageAndFields) {
   Log log(LogFormat::text);
-  log.logger.set_session("s1");
+  log.logger.set_id("s1");
   const std::vector<LogField> fields{
       {"count", "3"}, {"name", "a b"}, {"empty", ""}, {"said", "\"x\""}, {"pair", "a=b"}};
   log.logger.write(LogLevel::debug, "tool_execute/sandbox_exec", "started", fields);
@@ -69,7 +69,7 @@ TEST(LogTest, WithoutSessionAndSpanTheyAreLeftOut) {
 
 TEST(LogTest, AJsonRecordIsAnObjectOnOneLine) {
   Log log(LogFormat::json);
-  log.logger.set_session("s1");
+  log.logger.set_id("s1");
   const std::vector<LogField> fields{{"path", "/x"}};
   log.logger.write(LogLevel::error, "setup", "failed", fields);
   Json object = log.json();
@@ -101,7 +101,7 @@ TEST(LogTest, OneRecordIsOneLineWhateverIsInIt) {
   const std::string nasty = std::string("a\nb\r\x1b[31m\x7f\xff\0z", 13) + "\u009b\u0085é\\";
   for (const LogFormat format : {LogFormat::text, LogFormat::json}) {
     Log log(format);
-    log.logger.set_session(nasty);
+    log.logger.set_id(nasty);
     const std::vector<LogField> fields{{nasty, nasty}};
     log.logger.write(LogLevel::info, nasty, nasty, fields);
     const std::string text = log.text();
@@ -125,7 +125,7 @@ TEST(LogTest, NoSecretIsWrittenInEitherFormat) {
     for (const std::string& secret : secrets) {
       Log log(format);
       log.logger.add_secret(secret);
-      log.logger.set_session("s-" + secret);
+      log.logger.set_id("s-" + secret);
       const std::vector<LogField> fields{{"value", "a=" + secret}, {"plain", secret}};
       log.logger.write(LogLevel::info, "in/" + secret, "got " + secret + "!", fields);
       if (format == LogFormat::text) {
@@ -175,7 +175,7 @@ TEST(LogTest, RecordsOfSeveralThreadsDoNotMix) {
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&log] {
       for (int count = 0; count < 100; ++count) {
-        log.logger.set_session(std::to_string(count));
+        log.logger.set_id(std::to_string(count));
         log.logger.write(LogLevel::info, "", std::string(1000, 'x'));
       }
     });

@@ -55,7 +55,7 @@ inline HostFacts anns_machine() {
 }
 
 inline Policy policy_for(View view) {
-  return Policy{.session = "test", .view = view, .workspace = kProject};
+  return Policy{.id = "test", .view = view, .workspace = kProject};
 }
 
 inline PathRule rule(RuleKind kind, const Path& path) {
