@@ -257,9 +257,6 @@ class Freezer {
             .first = options_.terminal->rows,
             .second = options_.terminal->columns});
   }
-  void write(const ChangeDirectory& change) {
-    emit({.operation = Operation::change_directory, .path = keep(change.path)});
-  }
   void write(const ResourceLimit& limit) {
     emit({.operation = Operation::limit,
           .first = static_cast<std::uint64_t>(limit.resource),
