@@ -20,15 +20,9 @@ namespace {
 
 constexpr std::size_t kShortestSecret = 6;
 
-std::string_view level_name(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug: return "debug";
-    case LogLevel::info: return "info";
-    case LogLevel::warn: return "warn";
-    case LogLevel::error: return "error";
-  }
-  return "error";
-}
+constexpr std::array<const char*, 4> kLevelNames{"debug", "info", "warn", "error"};
+
+const char* level_name(LogLevel level) { return kLevelNames[static_cast<std::size_t>(level)]; }
 
 // One write() for each line: lines of several processes on one descriptor do not mix.
 void write_line(int fd, std::string line) {

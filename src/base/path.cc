@@ -145,4 +145,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string in_quotes(std::string_view text) { return '"' + printable(text) + '"'; }
+
 }  // namespace coop

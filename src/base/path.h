@@ -40,5 +40,7 @@ bool is_deceptive(std::string_view text);
 // Printable form for messages and listings: control bytes, deceptive characters and invalid UTF-8
 // are escaped as \xNN, so that a hostile file name cannot control the reader's terminal.
 std::string printable(std::string_view text);
+// The same between quotation marks.
+std::string in_quotes(std::string_view text);
 
 }  // namespace coop

@@ -1,5 +1,7 @@
 #include "base/quantity.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/text.h"
@@ -36,6 +38,25 @@ bool take_milli(std::string_view& text, std::uint64_t& milli) {
   return digits > 0;
 }
 
+template <typename Number>
+Result<Number> whole(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
+    return invalid("number", "\"" + std::string(text) + "\" is not a whole number");
+  return value;
+}
+
+// The first that fits counts; a number alone is seconds.
+struct DurationUnit {
+  std::string_view name;
+  std::uint64_t scale;   // thousandths of a second per thousandth of the unit,
+  std::uint64_t divide;  // divided by this
+};
+constexpr std::array kDurationUnits{DurationUnit{"ms", 1, 1000}, DurationUnit{"s", 1, 1},
+                                    DurationUnit{"m", 60, 1}, DurationUnit{"h", 3600, 1},
+                                    DurationUnit{"", 1, 1}};
+
 int shift_of(std::string_view unit) {
   if (unit.ends_with("ib")) unit.remove_suffix(2);
   else if (unit.ends_with("b")) unit.remove_suffix(1);
@@ -64,21 +85,11 @@ Result<std::uint64_t> parse_size(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-Result<std::uint64_t> parse_count(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
-    return invalid("number", "\"" + std::string(text) + "\" is not a whole number");
-  return value;
-}
+Result<std::uint64_t> parse_count(std::string_view text) { return whole<std::uint64_t>(text); }
 
 Result<std::int64_t> parse_signed(std::string_view text) {
-  std::int64_t value = 0;
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty())
-    return invalid("number", "\"" + std::string(text) + "\" is not a whole number");
-  return value;
+  return whole<std::int64_t>(text);
 }
 
 Result<std::uint64_t> parse_milli(std::string_view text) {
@@ -100,27 +111,14 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   while (!rest.empty()) {
     std::uint64_t milli = 0;
     if (!take_milli(rest, milli)) return bad();
-    std::uint64_t scale = 1;  // thousandths of a second per thousandth of the unit
-    std::uint64_t divide = 1;
-    if (rest.starts_with("ms")) {
-      divide = 1000;
-      rest.remove_prefix(2);
-    } else if (rest.starts_with('s')) {
-      rest.remove_prefix(1);
-    } else if (rest.starts_with('m')) {
-      scale = 60;
-      rest.remove_prefix(1);
-    } else if (rest.starts_with('h')) {
-      scale = 3600;
-      rest.remove_prefix(1);
-    } else if (!rest.empty()) {
-      return bad();
-    } else if (total != 0) {
-      return bad();  // "1m30": the last number has no unit
-    }
+    const DurationUnit& unit = *std::ranges::find_if(
+        kDurationUnits, [&](const DurationUnit& known) { return rest.starts_with(known.name); });
+    rest.remove_prefix(unit.name.size());
+    // "1m30": the last number has no unit.
+    if (unit.name.empty() && (!rest.empty() || total != 0)) return bad();
     std::uint64_t part = 0;
-    if (__builtin_mul_overflow(milli, scale, &part)) return bad();
-    if (__builtin_add_overflow(total, part / divide, &total)) return bad();
+    if (__builtin_mul_overflow(milli, unit.scale, &part)) return bad();
+    if (__builtin_add_overflow(total, part / unit.divide, &total)) return bad();
   }
   // A year is longer than any run; it also keeps later sums of milliseconds from overflowing.
   if (total == 0 || total > 366ULL * 24 * 3600 * 1000) return bad();

@@ -3,12 +3,24 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 namespace coop {
 
 std::string lower(std::string_view text);
+
+// All words with `separator` between them.
+template <typename Words>
+std::string joined(const Words& words, std::string_view separator) {
+  std::string text;
+  for (const auto& word : words) {
+    if (&word != &*std::begin(words)) text += separator;
+    text += word;
+  }
+  return text;
+}
 
 // Without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
@@ -17,17 +29,6 @@ std::string_view trimmed(std::string_view text);
 template <typename Range, typename Value, typename Projection = std::identity>
 constexpr bool contains(const Range& range, const Value& value, Projection projection = {}) {
   return std::ranges::find(range, value, projection) != std::ranges::end(range);
-}
-
-// "a, b" with the separator ", ".
-template <typename Words>
-std::string joined(const Words& words, std::string_view separator) {
-  std::string text;
-  for (const auto& word : words) {
-    if (!text.empty()) text += separator;
-    text += word;
-  }
-  return text;
 }
 
 }  // namespace coop

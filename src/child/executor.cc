@@ -16,15 +16,15 @@ int apply(State& state, const Instruction& instruction) noexcept {
   switch (instruction.operation) {
     case Operation::await_parent: return operation::await_parent(state, instruction);
     case Operation::set_dumpable:
-      return error_of(raw::call(SYS_prctl, PR_SET_DUMPABLE, instruction.first, 0, 0, 0));
-    case Operation::write_file: return operation::write_file(state, instruction);
-    case Operation::unshare: return error_of(raw::call(SYS_unshare, instruction.first));
+      return attempt(SYS_prctl, PR_SET_DUMPABLE, instruction.first, 0, 0, 0);
+    case Operation::write_file: return write_file(instruction.path, instruction.text);
+    case Operation::unshare: return attempt(SYS_unshare, instruction.first);
     case Operation::raise_loopback: return operation::raise_loopback(state, instruction);
     case Operation::netlink: return operation::netlink(state, instruction);
     case Operation::listen: return operation::listen(state, instruction);
     case Operation::join_network: return operation::join_network(state, instruction);
     case Operation::set_hostname:
-      return error_of(raw::call(SYS_sethostname, instruction.text, length_of(instruction.text)));
+      return attempt(SYS_sethostname, instruction.text, length_of(instruction.text));
     case Operation::root_tmpfs: return operation::root_tmpfs(state, instruction);
     case Operation::root_host: return operation::root_host(state, instruction);
     case Operation::stage_masks: return operation::stage_masks(state, instruction);
@@ -45,12 +45,10 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::seal: return operation::seal(state, instruction);
     case Operation::enter_root: return operation::enter_root(state, instruction);
     case Operation::pass_root: return operation::pass_root(state, instruction);
-    case Operation::change_directory: return error_of(raw::call(SYS_chdir, instruction.path));
     case Operation::limit: return operation::limit(state, instruction);
     case Operation::open_terminal: return operation::open_terminal(state, instruction);
     case Operation::drop_capabilities: return operation::drop_capabilities(state, instruction);
-    case Operation::no_new_privileges:
-      return error_of(raw::call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    case Operation::no_new_privileges: return attempt(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     case Operation::landlock_create: return operation::landlock_create(state, instruction);
     case Operation::landlock_allow: return operation::landlock_allow(state, instruction);
     case Operation::landlock_restrict: return operation::landlock_restrict(state, instruction);

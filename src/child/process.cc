@@ -53,10 +53,10 @@ int close_all_but(const int* keep, std::uint32_t count) noexcept {
   for (std::uint32_t index = 0; index < count; ++index) {
     const auto kept = static_cast<unsigned>(keep[index]);
     if (kept > from)
-      if (const int error = error_of(raw::call(SYS_close_range, from, kept - 1, 0))) return error;
+      if (const int error = attempt(SYS_close_range, from, kept - 1, 0)) return error;
     from = kept + 1;
   }
-  return error_of(raw::call(SYS_close_range, from, ~0U, 0));
+  return attempt(SYS_close_range, from, ~0U, 0);
 }
 
 void unblock_signals() noexcept { set_mask(0); }

@@ -41,7 +41,6 @@ enum class Operation : std::uint8_t {
   enter_root,
   pass_root,  // sends a descriptor of "/" to the supervisor
   // confinement
-  change_directory,   // path inside
   limit,              // first: resource, second: value (both soft and hard, capped by the hard one)
   open_terminal,      // first: rows, second: columns
   drop_capabilities,  // first: highest capability of this kernel

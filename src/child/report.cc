@@ -4,12 +4,6 @@
 
 namespace coop::child {
 
-// MSG_NOSIGNAL, and errors are ignored on purpose: if the supervisor has exited, EOF on the control
-// socket tells init to exit anyway.
-void send_report(int control, const Report& report) noexcept {
-  raw::call(SYS_sendto, control, &report, sizeof report, MSG_NOSIGNAL, nullptr, 0);
-}
-
 long send_with_descriptor(int socket, const void* data, std::size_t size, int fd,
                           int flags) noexcept {
   iovec part{const_cast<void*>(data), size};
@@ -29,7 +23,9 @@ long send_with_descriptor(int socket, const void* data, std::size_t size, int fd
   return raw::call(SYS_sendmsg, socket, &message, flags);
 }
 
-void send_descriptor(int control, const Report& report, int fd) noexcept {
+// MSG_NOSIGNAL, and errors are ignored on purpose: if the supervisor has exited, EOF on the control
+// socket tells init to exit anyway.
+void send_report(int control, const Report& report, int fd) noexcept {
   send_with_descriptor(control, &report, sizeof report, fd, MSG_NOSIGNAL);
 }
 

@@ -53,6 +53,12 @@ bool serve_socket(int network) noexcept;
 // Turns a raw result into what apply() returns: 0 or an errno.
 inline int error_of(long result) noexcept { return result < 0 ? static_cast<int>(-result) : 0; }
 
+// One system call: 0 or an errno.
+template <typename... Arguments>
+int attempt(long number, Arguments... arguments) noexcept {
+  return error_of(raw::call(number, arguments...));
+}
+
 inline std::size_t length_of(const char* text) noexcept {
   std::size_t length = 0;
   while (text[length] != '\0') ++length;
@@ -66,8 +72,14 @@ long open_on_host(const char* path, std::uint64_t flags) noexcept;
 // The same below the new root, which it cannot leave.
 long open_inside(const State& state, const char* path, std::uint64_t flags) noexcept;
 
-void send_report(int control, const Report& report) noexcept;
-void send_descriptor(int control, const Report& report, int fd) noexcept;
+// With a descriptor, unless it is negative.
+void send_report(int control, const Report& report, int fd = -1) noexcept;
+
+// The file must exist. 0 or an errno.
+int write_file(const char* path, const char* text) noexcept;
+
+// A detached mount of a new file system. Options are "key=value\0key\0…\0".
+long new_filesystem(const char* type, const char* options, std::uint64_t attributes) noexcept;
 
 // Unmaps the memory copied from the supervisor, except the current stack. The program image stays.
 void forget_supervisor() noexcept;

@@ -4,7 +4,6 @@
 
 #include "host/environment.h"
 #include "host/machine/kernel_features.h"
-#include "host/machine/namespaces.h"
 #include "host/machine/nesting.h"
 #include "host/machine/tools.h"
 

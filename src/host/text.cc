@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/text.h"
+
 namespace coop::host {
 
 std::string_view take_field(std::string_view& rest, char separator) {
@@ -25,11 +27,9 @@ std::optional<std::uint64_t> to_number(std::string_view text) {
 }
 
 bool has_word(std::string_view text, std::string_view word) {
-  while (!text.empty()) {
-    const std::size_t end = text.find_first_of(" \n");
-    if (text.substr(0, end) == word) return true;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+  while (auto line = take_line(text))
+    while (!line->empty())
+      if (take_field(*line, ' ') == word) return true;
   return false;
 }
 
@@ -37,8 +37,7 @@ std::string_view status_field(std::string_view text, std::string_view name) {
   while (const auto line = take_line(text)) {
     std::string_view value = *line;
     if (take_field(value, ':') != name) continue;
-    const std::size_t start = value.find_first_not_of(" \t");
-    return start == std::string_view::npos ? std::string_view{} : value.substr(start);
+    return trimmed(value);
   }
   return {};
 }

@@ -17,10 +17,6 @@ namespace coop::plan {
 
 namespace {
 
-void add(Plan& plan, Action action, Origin origin, std::string why) {
-  plan.steps.push_back(Step{std::move(action), std::move(origin), std::move(why)});
-}
-
 Result<void> check_environment(const Policy& policy) {
   for (const auto& [name, value] : policy.set_environment)
     TRY(policy::check_variable(name, "--env", policy.unsafe_environment));
@@ -35,7 +31,7 @@ Result<void> check_patterns(const Policy& policy) {
     if (rule.pattern)
       return std::unexpected(Error{
           .kind = Error::Kind::internal,
-          .subject = "the pattern \"" + printable(rule.path) + "\" was not matched before planning",
+          .subject = "the pattern " + in_quotes(rule.path) + " was not matched before planning",
           .origin = rule.origin});
   return {};
 }
@@ -66,18 +62,18 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (host.namespace_available("cgroup")) plan.namespaces.emplace_back("cgroup");
   if (policy.time_offset) plan.namespaces.emplace_back("time");
   const bool root = policy.identity == Identity::root;
-  add(plan, MapIds{host.uid, host.gid, root ? 0 : host.uid, root ? 0 : host.gid},
-      Origin::of_flag(root ? "--as-root" : "--as-self"),
-      "one id of the host is known inside; it gains nothing");
+  plan.add(MapIds{host.uid, host.gid, root ? 0 : host.uid, root ? 0 : host.gid},
+           Origin::of_flag(root ? "--as-root" : "--as-self"),
+           "one id of the host is known inside; it gains nothing");
   if (policy.time_offset)
-    add(plan, OffsetClocks{*policy.time_offset}, Origin::of_flag("--time-offset"), "asked for");
+    plan.add(OffsetClocks{*policy.time_offset}, Origin::of_flag("--time-offset"), "asked for");
   if (policy.network != NetworkMode::host)
-    add(plan, RaiseLoopback{}, Origin::of_flag("--network", to_text(policy.network)),
-        "programs may talk to themselves");
+    plan.add(RaiseLoopback{}, Origin::of_flag("--network", to_text(policy.network)),
+             "programs may talk to themselves");
   add_network(plan, policy, host);
-  add(plan, SetHostname{hostname_of(policy)},
-      policy.hostname.empty() ? Origin::of_coop() : Origin::of_flag("--hostname"),
-      "shows where one is");
+  plan.add(SetHostname{hostname_of(policy)},
+           policy.hostname.empty() ? Origin::of_coop() : Origin::of_flag("--hostname"),
+           "shows where one is");
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
         "unsafe.host_network: the sandbox shares the host's network, its localhost services "
@@ -112,15 +108,15 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   add_pins(entries);
   std::vector<Step> steps = TRY(lay_out(entries, policy.view, host));
   for (Step& step : steps) plan.steps.push_back(std::move(step));
-  add(plan, EnterRoot{}, Origin::of_coop(Part::namespaces),
-      "the host's tree is detached and cannot be reached again");
+  plan.add(EnterRoot{}, Origin::of_coop(Part::namespaces),
+           "the host's tree is detached and cannot be reached again");
   return {};
 }
 
 Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (host.landlock_abi >= landlock::kOldestUsefulAbi) {
-    add(plan, landlock::rules_for(host.landlock_abi, plan.steps), Origin::of_coop(),
-        "a second wall: the same file rules again, by another mechanism");
+    plan.add(landlock::rules_for(host.landlock_abi, plan.steps), Origin::of_coop(),
+             "a second wall: the same file rules again, by another mechanism");
     return {};
   }
   const std::string reason =
@@ -135,24 +131,22 @@ Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& hos
 }
 
 Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& host) {
-  LimitPlan limits = TRY(plan_limits(policy, host, plan.notes));
-  plan.group = std::move(limits.group);
-  for (Step& step : limits.steps) plan.steps.push_back(std::move(step));
-  add(plan, DropCapabilities{}, Origin::of_coop(),
-      "bounding, ambient and all other sets; securebits locked");
-  add(plan, NoNewPrivileges{}, Origin::of_coop(),
-      "setuid programs and file capabilities give nothing");
-  add(plan, Verify{Verify::What::sealed_root}, Origin::of_coop(),
-      "looks whether / refuses a new entry");
+  TRY(add_limits(plan, policy, host));
+  plan.add(DropCapabilities{}, Origin::of_coop(),
+           "bounding, ambient and all other sets; securebits locked");
+  plan.add(NoNewPrivileges{}, Origin::of_coop(),
+           "setuid programs and file capabilities give nothing");
+  plan.add(Verify{Verify::What::sealed_root}, Origin::of_coop(),
+           "looks whether / refuses a new entry");
   TRY(add_landlock(plan, policy, host));
-  add(plan, InstallSeccomp{policy.debugging == Debugging::allowed ? "default" : "no-debug"},
-      Origin::of_flag(policy.debugging == Debugging::allowed ? "--debug" : "--no-debug"),
-      "an allow-list of system calls");
-  add(plan, Verify{Verify::What::no_capabilities}, Origin::of_coop(),
-      "looks whether every set is empty");
-  add(plan, Verify{Verify::What::no_new_privs}, Origin::of_coop(), "looks whether the bit is set");
-  add(plan, Verify{Verify::What::seccomp_filter}, Origin::of_coop(),
-      "looks whether a filter is in force");
+  plan.add(InstallSeccomp{policy.debugging == Debugging::allowed ? "default" : "no-debug"},
+           Origin::of_flag(policy.debugging == Debugging::allowed ? "--debug" : "--no-debug"),
+           "an allow-list of system calls");
+  plan.add(Verify{Verify::What::no_capabilities}, Origin::of_coop(),
+           "looks whether every set is empty");
+  plan.add(Verify{Verify::What::no_new_privs}, Origin::of_coop(), "looks whether the bit is set");
+  plan.add(Verify{Verify::What::seccomp_filter}, Origin::of_coop(),
+           "looks whether a filter is in force");
   return {};
 }
 
@@ -188,31 +182,7 @@ Result<Plan> compile(const Policy& policy, const HostFacts& host) {
 }
 
 std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
-  std::vector<Path> paths{"/usr",
-                          "/bin",
-                          "/sbin",
-                          "/lib",
-                          "/lib32",
-                          "/lib64",
-                          "/libx32",
-                          "/etc/alternatives",
-                          "/etc/ld.so.cache",
-                          "/etc/localtime",
-                          "/etc/ssl/certs",
-                          "/etc/pki/tls/certs",
-                          "/dev/null",
-                          "/dev/zero",
-                          "/dev/full",
-                          "/dev/random",
-                          "/dev/urandom",
-                          "/dev/tty"};
-  if (host.uid == 0)
-    for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"})
-      paths.emplace_back(path);
-  if (policy.view == View::host)
-    for (const char* path :
-         {"/run", "/tmp", "/var/tmp", "/dev", "/sys", "/mnt", "/media", "/proc", "/dev/pts"})
-      paths.emplace_back(path);
+  std::vector<Path> paths = base_paths(policy.view, host);
   paths.push_back(policy.workspace);
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
   for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct MountFlags {
 
 // --- Steps of a plan -------------------------------------------------------------------------
 
+struct NoDetails {
+  bool operator==(const NoDetails&) const = default;
+};
 struct MapIds {  // one id of the host becomes one id inside
   std::uint32_t host_uid = 0, host_gid = 0, inside_uid = 0, inside_gid = 0;
   bool operator==(const MapIds&) const = default;
@@ -33,9 +37,7 @@ struct OffsetClocks {
   std::int64_t seconds = 0;
   bool operator==(const OffsetClocks&) const = default;
 };
-struct RaiseLoopback {
-  bool operator==(const RaiseLoopback&) const = default;
-};
+struct RaiseLoopback : NoDetails {};
 // --- The network of the sandbox. Addresses are texts, as inet_ntop() writes them.
 
 // Assigns these addresses to the sandbox, with a local default route: no packet can leave.
@@ -103,13 +105,9 @@ struct SetHostname {
   bool operator==(const SetHostname&) const = default;
 };
 // The new root: an empty tmpfs to build the minimal view in.
-struct RootTmpfs {
-  bool operator==(const RootTmpfs&) const = default;
-};
+struct RootTmpfs : NoDetails {};
 // The new root: the host's whole tree, read-only.
-struct RootHost {
-  bool operator==(const RootHost&) const = default;
-};
+struct RootHost : NoDetails {};
 struct MakeDirectory {
   Path target;
   std::uint32_t mode = 0755;
@@ -170,32 +168,20 @@ struct ProcFilesystem {
   ProcMount kind = ProcMount::full;
   bool operator==(const ProcFilesystem&) const = default;
 };
-struct DevptsMount {
-  bool operator==(const DevptsMount&) const = default;
-};
+struct DevptsMount : NoDetails {};
 struct Seal {  // makes this mount read-only, after all mount points in it exist
   Path target;
   bool operator==(const Seal&) const = default;
 };
-struct EnterRoot {  // pivot_root; the host's tree is detached
-  bool operator==(const EnterRoot&) const = default;
-};
-struct ChangeDirectory {
-  Path path;
-  bool operator==(const ChangeDirectory&) const = default;
-};
+struct EnterRoot : NoDetails {};  // pivot_root; the host's tree is detached
 struct ResourceLimit {
   int resource = 0;  // RLIMIT_*
   std::string name;
   std::uint64_t value = 0;
   bool operator==(const ResourceLimit&) const = default;
 };
-struct DropCapabilities {
-  bool operator==(const DropCapabilities&) const = default;
-};
-struct NoNewPrivileges {
-  bool operator==(const NoNewPrivileges&) const = default;
-};
+struct DropCapabilities : NoDetails {};
+struct NoNewPrivileges : NoDetails {};
 struct LandlockRule {
   Path path;
   std::uint64_t rights = 0;
@@ -219,13 +205,12 @@ struct Verify {
   bool operator==(const Verify&) const = default;
 };
 
-using Action =
-    std::variant<MapIds, OffsetClocks, RaiseLoopback, AssignAddresses, RedirectTraffic,
-                 RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname, RootTmpfs,
-                 RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink, BindMount, Remount,
-                 TmpfsMount, HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal, EnterRoot,
-                 ChangeDirectory, ResourceLimit, DropCapabilities, NoNewPrivileges,
-                 RestrictLandlock, InstallSeccomp, Verify>;
+using Action = std::variant<MapIds, OffsetClocks, RaiseLoopback, AssignAddresses, RedirectTraffic,
+                            RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname,
+                            RootTmpfs, RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink,
+                            BindMount, Remount, TmpfsMount, HideMount, OverlayMount, ProcFilesystem,
+                            DevptsMount, Seal, EnterRoot, ResourceLimit, DropCapabilities,
+                            NoNewPrivileges, RestrictLandlock, InstallSeccomp, Verify>;
 
 struct Step {
   Action action;
@@ -293,6 +278,10 @@ struct Plan {
   Path workspace{};  // where the workspace is inside
   Limits limits{};
   std::vector<std::string> notes{};  // what is weaker than requested, and why
+
+  void add(Action action, Origin origin, std::string why) {
+    steps.push_back(Step{std::move(action), std::move(origin), std::move(why)});
+  }
   bool operator==(const Plan&) const = default;
 };
 

@@ -144,9 +144,6 @@ struct Fields {
     return {{"action", "seal"}, {"target", printable(seal.target)}};
   }
   Json operator()(const EnterRoot&) const { return {{"action", "enter_root"}}; }
-  Json operator()(const ChangeDirectory& change) const {
-    return {{"action", "change_directory"}, {"path", printable(change.path)}};
-  }
   Json operator()(const ResourceLimit& limit) const {
     return {{"action", "resource_limit"}, {"name", limit.name}, {"value", limit.value}};
   }

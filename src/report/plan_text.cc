@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/landlock/rights.h"
 #include "plan/seccomp/profile.h"
 #include "plan/show/steps.h"
@@ -52,9 +53,7 @@ std::string network_text(const NetworkPlan& network) {
 std::string plan_text(const Plan& plan, Detail detail) {
   std::string text = "sandbox " + plan.id + ", view " + std::string(coop::to_text(plan.view)) +
                      ", workspace at " + printable(plan.workspace) + "\n";
-  text += "namespaces:";
-  for (const std::string& name : plan.namespaces) text += " " + name;
-  text += "\nsteps:\n";
+  text += "namespaces: " + joined(plan.namespaces, " ") + "\nsteps:\n";
   int number = 0;
   for (const Step& step : plan.steps) {
     char prefix[16];
@@ -67,11 +66,9 @@ std::string plan_text(const Plan& plan, Detail detail) {
     for (const GroupLimit& limit : plan.group.limits)
       text += "  " + limit.file + " = " + limit.value + " in " + limit.parent + "\n";
   }
-  if (!plan.guards.names.empty() && !plan.guards.roots.empty()) {
-    text += "watched for new files, quarantined at the end:\n ";
-    for (const std::string& name : plan.guards.names) text += " " + name;
-    text += "\n";
-  }
+  if (!plan.guards.names.empty() && !plan.guards.roots.empty())
+    text += "watched for new files, quarantined at the end:\n  " + joined(plan.guards.names, " ") +
+            "\n";
   text += network_text(plan.network);
   text += "environment:\n";
   for (const auto& [name, value] : plan.environment)

@@ -96,24 +96,16 @@ Json settings_json(const policy::Settings& settings, Defaults defaults) {
   Json json = Json::object();
   for (const KeyInfo& info : policy::keys()) {
     const auto found = settings.find(info.key);
-    const std::string name(info.name);
-    if (found == settings.end()) {
-      if (defaults == Defaults::left_out || info.key == Key::workspace) continue;
-      Json entry = Json::object();
-      if (is_list(info.key)) entry["items"] = Json::array();
-      else entry["value"] = scalar_json(policy::built_in(info.key));
-      entry["text"] = initial_text(info);
-      entry["origin"] = origin_json(Origin::of_coop());
-      json[name] = std::move(entry);
-      continue;
-    }
+    const bool built_in = found == settings.end();
+    if (built_in && (defaults == Defaults::left_out || info.key == Key::workspace)) continue;
+    const Setting setting =
+        built_in ? Setting{.origin = Origin::of_coop()} : without_secrets(info.key, found->second);
     Json entry = Json::object();
-    const Setting setting = without_secrets(info.key, found->second);
     if (is_list(info.key)) entry["items"] = items_json(setting);
-    else entry["value"] = scalar_json(setting.value);
-    entry["text"] = value_text(info.key, setting);
-    entry["origin"] = origin_json(found->second.origin);
-    json[name] = std::move(entry);
+    else entry["value"] = scalar_json(built_in ? policy::built_in(info.key) : setting.value);
+    entry["text"] = built_in ? initial_text(info) : value_text(info.key, setting);
+    entry["origin"] = origin_json(setting.origin);
+    json[std::string(info.name)] = std::move(entry);
   }
   return json;
 }

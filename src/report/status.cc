@@ -1,10 +1,12 @@
 #include "report/status.h"
 
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "host/probe.h"
 #include "host/verdict.h"
 
@@ -26,15 +28,6 @@ struct Row {
   Feature feature;
 };
 
-std::string joined(const std::vector<std::string>& words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += separator;
-    text += word;
-  }
-  return text;
-}
-
 Feature landlock_feature(const HostFacts& facts) {
   if (facts.landlock_abi > 0)
     return {.available = true, .detail = "ABI " + std::to_string(facts.landlock_abi)};
@@ -42,6 +35,11 @@ Feature landlock_feature(const HostFacts& facts) {
     return {.reason = "the kernel is older than 5.13", .fix = "use Linux 5.13 or later"};
   return {.reason = "switched off or not built in",
           .fix = "add landlock to the kernel's lsm= boot parameter"};
+}
+
+std::string kind_of(const CgroupFacts& cgroup) {
+  static constexpr const char* kKinds[] = {"none", "v1", "v2"};
+  return kKinds[static_cast<std::size_t>(cgroup.kind)];
 }
 
 Feature cgroup_feature(const HostFacts& facts) {
@@ -53,20 +51,7 @@ Feature cgroup_feature(const HostFacts& facts) {
             .fix = systemd_may_help ? "on systemd with cgroup v2: systemd-run --user --scope coop …"
                                     : "make the control group writable for coop"};
   }
-  std::vector<std::string> controllers;
-  controllers.reserve(facts.cgroup.directories.size());
-  for (const auto& [controller, directory] : facts.cgroup.directories)
-    controllers.push_back(controller);
-  return {.available = true, .detail = joined(controllers, ", ")};
-}
-
-std::string cgroup_name(CgroupKind kind) {
-  switch (kind) {
-    case CgroupKind::v1: return "cgroup v1";
-    case CgroupKind::v2: return "cgroup v2";
-    case CgroupKind::none: break;
-  }
-  return "cgroups";
+  return {.available = true, .detail = joined(std::views::keys(facts.cgroup.directories), ", ")};
 }
 
 std::string proc_fix(const HostFacts& facts) {
@@ -96,10 +81,12 @@ std::vector<Row> rows_of(const HostFacts& facts) {
   Feature seccomp = facts.seccomp;
   if (seccomp.available && seccomp.detail.empty())
     seccomp.detail = joined(facts.seccomp_flags, ", ");
+  const Feature cgroup = cgroup_feature(facts);
   rows.push_back({"landlock", "landlock", landlock_feature(facts)});
   rows.push_back({"seccomp", "seccomp filter", std::move(seccomp)});
   rows.push_back({"seccomp_notify", "seccomp notify", facts.seccomp_notify});
-  rows.push_back({"cgroup", cgroup_name(facts.cgroup.kind), cgroup_feature(facts)});
+  rows.push_back(
+      {"cgroup", cgroup.available ? "cgroup " + kind_of(facts.cgroup) : "cgroups", cgroup});
   rows.push_back({"proc", "fresh /proc", proc_feature(facts)});
   rows.push_back({"overlay", "overlayfs", facts.overlay});
   rows.push_back({"fuse", "/dev/fuse", facts.fuse});
@@ -129,9 +116,7 @@ std::string row_text(const Row& row) {
 }
 
 Json cgroup_json(const CgroupFacts& cgroup) {
-  static constexpr std::string_view kKinds[] = {"none", "v1", "v2"};
-  Json json{{"kind", kKinds[static_cast<std::size_t>(cgroup.kind)]},
-            {"directories", Json::object()}};
+  Json json{{"kind", kind_of(cgroup)}, {"directories", Json::object()}};
   for (const auto& [controller, directory] : cgroup.directories)
     json["directories"][controller] = directory;
   json["unified"] = cgroup.unified;

@@ -10,7 +10,6 @@
 #include "base/path.h"
 #include "guards/workspace.h"
 #include "host/files/glob.h"
-#include "host/machine/interfaces.h"
 #include "host/machine/tools.h"
 #include "host/probe.h"
 #include "plan/compile.h"

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/if.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <linux/sockios.h>
@@ -19,14 +20,14 @@
 
 namespace coop::child {
 
-namespace operation {
-
-int write_file(State&, const Instruction& instruction) noexcept {
-  // Plain open: /proc/self is itself a symlink. The path is a constant of ours, under /proc.
-  const ScopedFd file(raw::call(SYS_openat, AT_FDCWD, instruction.path, O_WRONLY | O_CLOEXEC, 0));
+// Plain open: /proc/self is itself a symlink. The paths are constants of ours, under /proc.
+int write_file(const char* path, const char* text) noexcept {
+  const ScopedFd file(raw::call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0));
   if (file.failed()) return file.error();
-  return error_of(raw::call(SYS_write, file.get(), instruction.text, length_of(instruction.text)));
+  return attempt(SYS_write, file.get(), text, length_of(text));
 }
+
+namespace operation {
 
 int raise_loopback(State&, const Instruction&) noexcept {
   const ScopedFd socket(raw::call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -35,19 +36,18 @@ int raise_loopback(State&, const Instruction&) noexcept {
   request.ifr_name[0] = 'l';
   request.ifr_name[1] = 'o';
   request.ifr_flags = IFF_UP | IFF_RUNNING;
-  return error_of(raw::call(SYS_ioctl, socket.get(), SIOCSIFFLAGS, &request));
+  return attempt(SYS_ioctl, socket.get(), SIOCSIFFLAGS, &request);
 }
 
 int limit(State&, const Instruction& instruction) noexcept {
   rlimit64 current{};
   const auto resource = static_cast<int>(instruction.first);
-  if (const long result = raw::call(SYS_prlimit64, 0, resource, nullptr, &current); result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_prlimit64, 0, resource, nullptr, &current)) return error;
   // Never above the inherited hard limit: raising it needs a privilege.
   const std::uint64_t value =
       instruction.second < current.rlim_max ? instruction.second : current.rlim_max;
   const rlimit64 wanted{value, value};
-  return error_of(raw::call(SYS_prlimit64, 0, resource, &wanted, nullptr));
+  return attempt(SYS_prlimit64, 0, resource, &wanted, nullptr);
 }
 
 // The pty belongs to the sandbox's own devpts, so ttyname() works inside, and the caller's terminal
@@ -57,8 +57,7 @@ int open_terminal(State& state, const Instruction& instruction) noexcept {
       raw::call(SYS_openat, AT_FDCWD, "/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC, 0));
   if (master.failed()) return master.error();
   int locked = 0;
-  if (const long result = raw::call(SYS_ioctl, master.get(), TIOCSPTLCK, &locked); result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_ioctl, master.get(), TIOCSPTLCK, &locked)) return error;
   const winsize size{static_cast<unsigned short>(instruction.first),
                      static_cast<unsigned short>(instruction.second), 0, 0};
   raw::call(SYS_ioctl, master.get(), TIOCSWINSZ, &size);
@@ -69,9 +68,8 @@ int open_terminal(State& state, const Instruction& instruction) noexcept {
   const long terminal = raw::call(SYS_fcntl, slave.get(), F_DUPFD_CLOEXEC, 3);
   if (terminal < 0) return error_of(terminal);
   state.terminal = static_cast<int>(terminal);
-  if (const long result = raw::call(SYS_ioctl, terminal, TIOCSCTTY, 0); result < 0)
-    return error_of(result);
-  send_descriptor(state.control, Report{.event = Event::terminal}, static_cast<int>(master.get()));
+  if (const int error = attempt(SYS_ioctl, terminal, TIOCSCTTY, 0)) return error;
+  send_report(state.control, Report{.event = Event::terminal}, static_cast<int>(master.get()));
   return 0;
 }
 
@@ -79,7 +77,7 @@ int open_terminal(State& state, const Instruction& instruction) noexcept {
 int pass_root(State& state, const Instruction&) noexcept {
   const ScopedFd root(raw::call(SYS_openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
   if (root.failed()) return root.error();
-  send_descriptor(state.control, Report{.event = Event::root}, static_cast<int>(root.get()));
+  send_report(state.control, Report{.event = Event::root}, static_cast<int>(root.get()));
   return 0;
 }
 
@@ -89,18 +87,16 @@ int drop_capabilities(State&, const Instruction& instruction) noexcept {
     if (result == -EINVAL && capability > 0) break;  // the kernel has no further capability
     if (result < 0) return error_of(result);
   }
-  if (const long result = raw::call(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-      result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+    return error;
   // Locked, so that becoming uid 0 inside regains no capability.
   constexpr long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                          SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                          SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-  if (const long result = raw::call(SYS_prctl, PR_SET_SECUREBITS, kBits, 0, 0, 0); result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_prctl, PR_SET_SECUREBITS, kBits, 0, 0, 0)) return error;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[2] = {};
-  return error_of(raw::call(SYS_capset, &header, none));
+  return attempt(SYS_capset, &header, none);
 }
 
 int landlock_create(State& state, const Instruction& instruction) noexcept {
@@ -113,10 +109,8 @@ int landlock_create(State& state, const Instruction& instruction) noexcept {
 int landlock_allow(State& state, const Instruction& instruction) noexcept {
   const ScopedFd place(raw::call(SYS_openat, AT_FDCWD, instruction.path, O_PATH | O_CLOEXEC, 0));
   if (place.failed()) return place.error();
-  const abi::LandlockPathBeneathAttr rule{instruction.first,
-                                          static_cast<std::int32_t>(place.get())};
-  return error_of(
-      raw::call(SYS_landlock_add_rule, state.ruleset, abi::kLandlockRulePathBeneath, &rule, 0));
+  const landlock_path_beneath_attr rule{instruction.first, static_cast<std::int32_t>(place.get())};
+  return attempt(SYS_landlock_add_rule, state.ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
 int landlock_restrict(State& state, const Instruction&) noexcept {
@@ -128,13 +122,13 @@ int landlock_restrict(State& state, const Instruction&) noexcept {
 int seccomp(State&, const Instruction& instruction) noexcept {
   const sock_fprog program{static_cast<unsigned short>(instruction.first),
                            static_cast<sock_filter*>(const_cast<void*>(instruction.data))};
-  return error_of(raw::call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+  return attempt(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
 int verify_capabilities(State&, const Instruction&) noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct held[2] = {};
-  if (const long result = raw::call(SYS_capget, &header, held); result < 0) return error_of(result);
+  if (const int error = attempt(SYS_capget, &header, held)) return error;
   for (const auto& set : held)
     if ((set.effective | set.permitted | set.inheritable) != 0) return EPERM;
   return 0;

@@ -28,8 +28,14 @@ int set_attributes(long tree, std::uint64_t attributes) noexcept {
   mount_attr wanted{};
   wanted.attr_set = attributes;
   wanted.propagation = MS_PRIVATE;
-  return error_of(
-      raw::call(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof wanted));
+  return attempt(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof wanted);
+}
+
+// That mount alone.
+int make_read_only(long mount) noexcept {
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_RDONLY;
+  return attempt(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &wanted, sizeof wanted);
 }
 
 long clone_tree(long source) noexcept {
@@ -38,35 +44,15 @@ long clone_tree(long source) noexcept {
 }
 
 int attach(long tree, long target) noexcept {
-  return error_of(raw::call(SYS_move_mount, tree, "", target, "",
-                            MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
+  return attempt(SYS_move_mount, tree, "", target, "",
+                 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-// Options are "key=value\0key\0…\0".
-long new_filesystem(const char* type, const char* options, std::uint64_t attributes) noexcept {
-  const ScopedFd context(raw::call(SYS_fsopen, type, FSOPEN_CLOEXEC));
-  if (context.failed()) return context.get();
-  for (const char* option = options; option != nullptr && *option != '\0';) {
-    char key[32];
-    std::size_t length = 0;
-    while (option[length] != '\0' && option[length] != '=' && length + 1 < sizeof key) {
-      key[length] = option[length];
-      ++length;
-    }
-    key[length] = '\0';
-    const bool has_value = option[length] == '=';
-    const char* value = option + length + 1;
-    const long result =
-        has_value ? raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, key, value, 0)
-                  : raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_FLAG, key, nullptr, 0);
-    if (result < 0) return result;
-    while (*option != '\0') ++option;
-    ++option;
-  }
-  const long created =
-      raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
-  if (created < 0) return created;
-  return raw::call(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes);
+int attach_copy(long source, std::uint64_t attributes, long target) noexcept {
+  const ScopedFd tree(clone_tree(source));
+  if (tree.failed()) return tree.error();
+  if (const int error = set_attributes(tree.get(), attributes)) return error;
+  return attach(tree.get(), target);
 }
 
 // Makes `tree` the new root. The caller's descriptor becomes state.root and stays open.
@@ -159,6 +145,32 @@ long open_inside(const State& state, const char* path, std::uint64_t flags) noex
                        RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
+long new_filesystem(const char* type, const char* options, std::uint64_t attributes) noexcept {
+  const ScopedFd context(raw::call(SYS_fsopen, type, FSOPEN_CLOEXEC));
+  if (context.failed()) return context.get();
+  for (const char* option = options; option != nullptr && *option != '\0';) {
+    char key[32];
+    std::size_t length = 0;
+    while (option[length] != '\0' && option[length] != '=' && length + 1 < sizeof key) {
+      key[length] = option[length];
+      ++length;
+    }
+    key[length] = '\0';
+    const bool has_value = option[length] == '=';
+    const char* value = option + length + 1;
+    const long result =
+        has_value ? raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, key, value, 0)
+                  : raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_FLAG, key, nullptr, 0);
+    if (result < 0) return result;
+    while (*option != '\0') ++option;
+    ++option;
+  }
+  const long created =
+      raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
+  if (created < 0) return created;
+  return raw::call(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, attributes);
+}
+
 namespace operation {
 
 int root_tmpfs(State& state, const Instruction& instruction) noexcept {
@@ -187,9 +199,8 @@ int stage_masks(State& state, const Instruction& instruction) noexcept {
   if (tree < 0) return error_of(tree);
   state.mask_tree = static_cast<int>(tree);
   if (const int error = attach(tree, target.get())) return error;
-  if (const long result = raw::call(SYS_mkdirat, tree, "d", 0555); result < 0)
-    return error_of(result);
-  return error_of(raw::call(SYS_mknodat, tree, "f", S_IFREG, 0));
+  if (const int error = attempt(SYS_mkdirat, tree, "d", 0555)) return error;
+  return attempt(SYS_mknodat, tree, "f", S_IFREG, 0);
 }
 
 int stage_file(State& state, const Instruction& instruction) noexcept {
@@ -198,18 +209,13 @@ int stage_file(State& state, const Instruction& instruction) noexcept {
   const ScopedFd file(raw::call(SYS_openat, state.mask_tree, name.text,
                                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
   if (file.failed()) return file.error();
-  return error_of(raw::call(SYS_write, file.get(), instruction.text, instruction.first));
+  return attempt(SYS_write, file.get(), instruction.text, instruction.first);
 }
 
 int seal_masks(State& state, const Instruction&) noexcept {
   const ScopedFd tree(state.mask_tree);
   // Sealed before anything is cloned from it, so every mask is read-only from the start.
-  mount_attr wanted{};
-  wanted.attr_set = MOUNT_ATTR_RDONLY;
-  if (const long result =
-          raw::call(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH, &wanted, sizeof wanted);
-      result < 0)
-    return error_of(result);
+  if (const int error = make_read_only(tree.get())) return error;
   state.mask_directory = static_cast<int>(open_how_call(tree.get(), "d", O_PATH, 0));
   state.mask_file = static_cast<int>(open_how_call(tree.get(), "f", O_PATH, 0));
   if (state.mask_directory < 0) return -state.mask_directory;
@@ -224,13 +230,13 @@ int seal_masks(State& state, const Instruction&) noexcept {
 int make_directory(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  return error_of(raw::call(SYS_mkdirat, place.directory, place.name, instruction.first));
+  return attempt(SYS_mkdirat, place.directory, place.name, instruction.first);
 }
 
 int make_symlink(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  return error_of(raw::call(SYS_symlinkat, instruction.text, place.directory, place.name));
+  return attempt(SYS_symlinkat, instruction.text, place.directory, place.name);
 }
 
 int make_file(State& state, const Instruction& instruction) noexcept {
@@ -241,28 +247,22 @@ int make_file(State& state, const Instruction& instruction) noexcept {
                                 instruction.second));
   if (file.failed()) return file.error();
   if (instruction.first == 0) return 0;
-  return error_of(raw::call(SYS_write, file.get(), instruction.text, instruction.first));
+  return attempt(SYS_write, file.get(), instruction.text, instruction.first);
 }
 
 int bind(State& state, const Instruction& instruction) noexcept {
   const ScopedFd source(open_on_host(instruction.path, O_PATH));
   if (source.failed()) return source.error();
-  const ScopedFd tree(clone_tree(source.get()));
-  if (tree.failed()) return tree.error();
-  if (const int error = set_attributes(tree.get(), instruction.first)) return error;
   const ScopedFd target(open_inside(state, instruction.text, O_PATH));
   if (target.failed()) return target.error();
-  return attach(tree.get(), target.get());
+  return attach_copy(source.get(), instruction.first, target.get());
 }
 
 // One descriptor is both source and target: there is no path that could be swapped in between.
 int remount(State& state, const Instruction& instruction) noexcept {
   const ScopedFd place(open_inside(state, instruction.path, O_PATH));
   if (place.failed()) return place.error();
-  const ScopedFd tree(clone_tree(place.get()));
-  if (tree.failed()) return tree.error();
-  if (const int error = set_attributes(tree.get(), instruction.first)) return error;
-  return attach(tree.get(), place.get());
+  return attach_copy(place.get(), instruction.first, place.get());
 }
 
 int mount_new(State& state, const Instruction& instruction) noexcept {
@@ -286,10 +286,8 @@ int overlay(State& state, const Instruction& instruction) noexcept {
                                       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
   if (upper.failed()) return upper.error();
   if (const int error = attach(upper.get(), target.get())) return error;
-  if (const long result = raw::call(SYS_mkdirat, upper.get(), "upper", 0755); result < 0)
-    return error_of(result);
-  if (const long result = raw::call(SYS_mkdirat, upper.get(), "work", 0755); result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_mkdirat, upper.get(), "upper", 0755)) return error;
+  if (const int error = attempt(SYS_mkdirat, upper.get(), "work", 0755)) return error;
   char options[256];
   char* end = options;
   const auto add = [&end](const char* key, long fd, const char* suffix) {
@@ -320,19 +318,15 @@ int cover(State& state, const Instruction& instruction, int mask) noexcept {
 int seal(State& state, const Instruction& instruction) noexcept {
   const ScopedFd place(open_inside(state, instruction.path, O_PATH | O_DIRECTORY));
   if (place.failed()) return place.error();
-  mount_attr wanted{};
-  wanted.attr_set = MOUNT_ATTR_RDONLY;
-  return error_of(
-      raw::call(SYS_mount_setattr, place.get(), "", AT_EMPTY_PATH, &wanted, sizeof wanted));
+  return make_read_only(place.get());
 }
 
 int enter_root(State& state, const Instruction&) noexcept {
-  if (const long result = raw::call(SYS_fchdir, state.root); result < 0) return error_of(result);
-  if (const long result = raw::call(SYS_pivot_root, ".", "."); result < 0) return error_of(result);
+  if (const int error = attempt(SYS_fchdir, state.root)) return error;
+  if (const int error = attempt(SYS_pivot_root, ".", ".")) return error;
   // The old root is now mounted on top of the new one; detaching it removes the host's tree.
-  if (const long result = raw::call(SYS_umount2, ".", MNT_DETACH); result < 0)
-    return error_of(result);
-  if (const long result = raw::call(SYS_chdir, "/"); result < 0) return error_of(result);
+  if (const int error = attempt(SYS_umount2, ".", MNT_DETACH)) return error;
+  if (const int error = attempt(SYS_chdir, "/")) return error;
   forget_parent(state);
   if (state.mask_directory >= 0) raw::call(SYS_close, state.mask_directory);
   if (state.mask_file >= 0) raw::call(SYS_close, state.mask_file);

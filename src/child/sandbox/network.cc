@@ -60,12 +60,10 @@ int listen(State& state, const Instruction& instruction) noexcept {
   // An IPv6 wildcard socket must not accept IPv4 as well.
   if (address->sa_family == AF_INET6)
     raw::call(SYS_setsockopt, socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  if (const long result = raw::call(SYS_bind, socket.get(), address, instruction.first); result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_bind, socket.get(), address, instruction.first)) return error;
   constexpr int kBacklog = 4096;
   if (type == SOCK_STREAM)
-    if (const long result = raw::call(SYS_listen, socket.get(), kBacklog); result < 0)
-      return error_of(result);
+    if (const int error = attempt(SYS_listen, socket.get(), kBacklog)) return error;
   const NetworkWord word = NetworkWord::listener;
   const long sent = send_with_descriptor(state.network, &word, sizeof word,
                                          static_cast<int>(socket.get()), MSG_NOSIGNAL);

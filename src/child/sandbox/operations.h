@@ -6,7 +6,6 @@
 namespace coop::child::operation {
 
 int await_parent(State& state, const Instruction& instruction) noexcept;
-int write_file(State& state, const Instruction& instruction) noexcept;
 int raise_loopback(State& state, const Instruction& instruction) noexcept;
 int netlink(State& state, const Instruction& instruction) noexcept;
 int listen(State& state, const Instruction& instruction) noexcept;

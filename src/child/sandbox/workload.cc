@@ -34,8 +34,7 @@ int place_stdio(const int (&stdio)[3]) noexcept {
     if (moved[index] < 0) return error_of(moved[index]);
   }
   for (int index = 0; index < 3; ++index)
-    if (const long result = raw::call(SYS_dup3, moved[index], index, 0); result < 0)
-      return error_of(result);
+    if (const int error = attempt(SYS_dup3, moved[index], index, 0)) return error;
   return 0;
 }
 
@@ -48,11 +47,9 @@ bool already_placed(const int (&stdio)[3]) noexcept {
 int take_terminal(int terminal) noexcept {
   raw::call(SYS_setpgid, 0, 0);
   const auto self = static_cast<int>(raw::call(SYS_getpid));
-  if (const long result = raw::call(SYS_ioctl, terminal, TIOCSPGRP, &self); result < 0)
-    return error_of(result);
+  if (const int error = attempt(SYS_ioctl, terminal, TIOCSPGRP, &self)) return error;
   for (int index = 0; index < 3; ++index)
-    if (const long result = raw::call(SYS_dup3, terminal, index, 0); result < 0)
-      return error_of(result);
+    if (const int error = attempt(SYS_dup3, terminal, index, 0)) return error;
   return 0;
 }
 
@@ -60,8 +57,7 @@ int take_terminal(int terminal) noexcept {
 int execute(const Workload& workload) noexcept {
   int error = ENOENT;
   for (const char* const* candidate = workload.candidates; *candidate != nullptr; ++candidate) {
-    const int now =
-        error_of(raw::call(SYS_execve, *candidate, workload.arguments, workload.environment));
+    const int now = attempt(SYS_execve, *candidate, workload.arguments, workload.environment);
     if (now == EACCES) error = now;
     if (now != ENOENT && now != ENOTDIR && now != EACCES) return now;
   }

@@ -21,66 +21,43 @@ bool report(const TrialOrder& order, TrialStep step, int error) noexcept {
   return error == 0;
 }
 
-int write_text(const char* path, const char* text) noexcept {
-  const ScopedFd file(raw::call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0));
-  if (file.failed()) return file.error();
-  return error_of(raw::call(SYS_write, file.get(), text, length_of(text)));
-}
-
 // By the child on purpose. Ubuntu's AppArmor rule lets every user create the namespace and takes the capabilities away
 // inside it; a map written by the parent would not notice.
 int map_ids(const TrialOrder& order) noexcept {
-  write_text("/proc/self/setgroups", "deny");  // unprivileged gid maps need it
-  if (const int error = write_text("/proc/self/gid_map", order.gid_map)) return error;
-  return write_text("/proc/self/uid_map", order.uid_map);
-}
-
-// Detached, so it goes with the child; what matters is that it was granted.
-long mount_detached(const char* type, const char* subset) noexcept {
-  const ScopedFd context(raw::call(SYS_fsopen, type, FSOPEN_CLOEXEC));
-  if (context.failed()) return context.get();
-  if (subset != nullptr)
-    if (const long result =
-            raw::call(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, "subset", subset, 0);
-        result < 0)
-      return result;
-  if (const long result =
-          raw::call(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
-      result < 0)
-    return result;
-  return raw::call(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0);
+  write_file("/proc/self/setgroups", "deny");  // unprivileged gid maps need it
+  if (const int error = write_file("/proc/self/gid_map", order.gid_map)) return error;
+  return write_file("/proc/self/uid_map", order.uid_map);
 }
 
 // The layers are in a tmpfs mounted over "/": the path "/" still leads to what is below, so enter
 // by descriptor and use relative paths.
 int mount_overlay() noexcept {
-  const ScopedFd tmpfs(mount_detached("tmpfs", nullptr));
+  const ScopedFd tmpfs(new_filesystem("tmpfs", nullptr, 0));
   if (tmpfs.failed()) return tmpfs.error();
-  if (const long result =
-          raw::call(SYS_move_mount, tmpfs.get(), "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
-      result < 0)
-    return error_of(result);
-  if (const long result = raw::call(SYS_fchdir, tmpfs.get()); result < 0) return error_of(result);
+  if (const int error =
+          attempt(SYS_move_mount, tmpfs.get(), "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH))
+    return error;
+  if (const int error = attempt(SYS_fchdir, tmpfs.get())) return error;
   for (const char* name : {"lower", "upper", "work", "merged"})
-    if (const long result = raw::call(SYS_mkdirat, AT_FDCWD, name, 0700); result < 0)
-      return error_of(result);
-  return error_of(raw::call(SYS_mount, "overlay", "merged", "overlay", 0,
-                            "userxattr,lowerdir=lower,upperdir=upper,workdir=work"));
+    if (const int error = attempt(SYS_mkdirat, AT_FDCWD, name, 0700)) return error;
+  return attempt(SYS_mount, "overlay", "merged", "overlay", 0,
+                 "userxattr,lowerdir=lower,upperdir=upper,workdir=work");
 }
 
 int install_filter(unsigned long flags) noexcept {
   sock_filter allow_everything = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const sock_fprog program{1, &allow_everything};
-  return error_of(raw::call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+  return attempt(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
+// Detached mounts, which go with the child; what matters is that they were granted.
 void try_mounts(const TrialOrder& order) noexcept {
   // Private before anything is mounted, or the mounts below would propagate to the host.
   const long made_private =
       raw::call(SYS_mount, nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   if (!report(order, TrialStep::private_mounts, error_of(made_private))) return;
-  if (!report(order, TrialStep::proc, error_of(mount_detached("proc", nullptr))))
-    report(order, TrialStep::proc_subset, error_of(mount_detached("proc", "pid")));
+  if (!report(order, TrialStep::proc, error_of(new_filesystem("proc", nullptr, 0))))
+    report(order, TrialStep::proc_subset, error_of(new_filesystem("proc", "subset=pid\0", 0)));
   report(order, TrialStep::overlay, mount_overlay());
 }
 

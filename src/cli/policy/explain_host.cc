@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "egress/machine_addresses.h"
-#include "host/machine/interfaces.h"
+#include "host/probe.h"
 #include "policy/destinations/judge.h"
 #include "policy/policy.h"
 #include "report/text.h"

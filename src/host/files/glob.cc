@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "base/wildcard.h"
+#include "host/text.h"
 #include "sys/fd.h"
 #include "sys/tree/entries.h"
 
@@ -29,14 +30,12 @@ struct Pattern {
 
 Result<Pattern> split(std::string_view text) {
   if (!text.starts_with('/') || text.contains('\0'))
-    return invalid("wildcard", "\"" + printable(text) + "\" is not an absolute path");
+    return invalid("wildcard", in_quotes(text) + " is not an absolute path");
   Pattern pattern{.base = "/"};
   const Path whole = normalize(text);
   std::string_view rest = std::string_view(whole).substr(1);
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view part = take_field(rest, '/');
     if (has_wildcard(part)) TRY(check_wildcard(part));
     if (pattern.parts.empty() && !has_wildcard(part)) pattern.base = join(pattern.base, part);
     else pattern.parts.emplace_back(part);
@@ -117,7 +116,7 @@ class Search {
   }
 
   std::unexpected<Error> too_many(std::string_view why) const {
-    return invalid("wildcard", "\"" + printable(text_) + "\" " + std::string(why),
+    return invalid("wildcard", in_quotes(text_) + " " + std::string(why),
                    "name the directory itself");
   }
 

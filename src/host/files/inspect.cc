@@ -62,12 +62,8 @@ bool climbs(std::string_view link) {
 // many paths are below.
 class Looker {
  public:
-  std::optional<PathFact> at(const Path& path) { return at(path, 0); }
-
- private:
-  static constexpr int kDeepest = 64;  // the author of the paths must not control our stack depth
-
-  std::optional<PathFact> at(const Path& path, int depth) {
+  // `depth` counts the symlinks and parents that led to `path`.
+  std::optional<PathFact> at(const Path& path, int depth = 0) {
     // The kernel would see "/etc/shadow" where the caller wrote "/etc/shadow\0.txt".
     if (path.find('\0') != Path::npos) return std::nullopt;
     struct stat status{};
@@ -87,6 +83,9 @@ class Looker {
     if (fact.kind == PathKind::directory) known_.try_emplace(path, fact.canonical);
     return fact;
   }
+
+ private:
+  static constexpr int kDeepest = 64;  // the author of the paths must not control our stack depth
 
   // Its canonical name; empty when there is no such directory.
   const Path& directory(const Path& path, int depth) {

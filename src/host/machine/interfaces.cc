@@ -1,5 +1,3 @@
-#include "host/machine/interfaces.h"
-
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "base/address.h"
+#include "host/probe.h"
 
 namespace coop::host {
 

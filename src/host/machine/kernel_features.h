@@ -1,4 +1,4 @@
-// Kernel features that can be queried without a namespace.
+// Kernel features, queried or tried out in a child.
 #pragma once
 
 #include <string_view>
@@ -15,5 +15,11 @@ int landlock_abi();
 
 // Fills seccomp, seccomp_notify and seccomp_flags by installing filters in a child.
 void try_seccomp(HostFacts& facts);
+
+// Fills namespaces as available: for a start, where clone3 itself reports a failure.
+void assume_namespaces(HostFacts& facts);
+
+// Fills namespaces, proc and overlay, by trying every namespace and the mounts that need them.
+void try_namespaces(HostFacts& facts);
 
 }  // namespace coop::host

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "host/probe.h"
 #include "host/text.h"
@@ -35,28 +36,28 @@ bool has_option(std::string_view options, std::string_view wanted) {
 }
 
 // 36 35 98:0 /root /target rw,noatime master:1 - ext3 /dev/sda1 rw,errors=continue
-bool parse_line(std::string_view line, MountFact& mount) {
+std::optional<MountFact> parse_line(std::string_view line) {
   take_field(line, ' ');
   take_field(line, ' ');
   const std::string_view device = take_field(line, ' ');
   const std::string_view root = take_field(line, ' ');
   const std::string_view target = take_field(line, ' ');
   const std::string_view options = take_field(line, ' ');
-  if (device.empty() || root.empty() || !target.starts_with('/') || options.empty()) return false;
+  if (device.empty() || root.empty() || !target.starts_with('/') || options.empty())
+    return std::nullopt;
 
   while (!line.empty() && take_field(line, ' ') != "-") continue;
   const std::string_view type = take_field(line, ' ');
   // The source may be empty: two spaces follow each other then.
   const std::string_view source = take_field(line, ' ');
-  if (type.empty() || line.empty()) return false;
+  if (type.empty() || line.empty()) return std::nullopt;
 
-  mount = MountFact{.device = std::string(device),
-                    .root = unescape(root),
-                    .target = unescape(target),
-                    .type = unescape(type),
-                    .source = unescape(source),
-                    .read_only = has_option(options, "ro") || has_option(line, "ro")};
-  return true;
+  return MountFact{.device = std::string(device),
+                   .root = unescape(root),
+                   .target = unescape(target),
+                   .type = unescape(type),
+                   .source = unescape(source),
+                   .read_only = has_option(options, "ro") || has_option(line, "ro")};
 }
 
 }  // namespace
@@ -64,10 +65,8 @@ bool parse_line(std::string_view line, MountFact& mount) {
 std::vector<MountFact> parse_mountinfo(std::string_view text) {
   std::vector<MountFact> mounts;
   mounts.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1);
-  while (const auto line = take_line(text)) {
-    MountFact mount;
-    if (parse_line(*line, mount)) mounts.push_back(std::move(mount));
-  }
+  while (const auto line = take_line(text))
+    if (std::optional<MountFact> mount = parse_line(*line)) mounts.push_back(std::move(*mount));
   return mounts;
 }
 

@@ -1,5 +1,3 @@
-#include "host/machine/namespaces.h"
-
 #include <linux/sched.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/machine/kernel_features.h"
 #include "host/machine/trial.h"
 #include "host/probe.h"
 

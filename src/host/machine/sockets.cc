@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "host/probe.h"
+#include "host/text.h"
 #include "sys/fd.h"
 
 namespace coop::host {
@@ -16,12 +17,9 @@ namespace coop::host {
 // bind(); only absolute ones can be located.
 std::vector<Path> parse_unix_sockets(std::string_view text) {
   std::set<Path> names;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t slash = line.find(" /");
-    if (slash != std::string_view::npos) names.emplace(line.substr(slash + 1));
+  while (const auto line = take_line(text)) {
+    const std::size_t slash = line->find(" /");
+    if (slash != std::string_view::npos) names.emplace(line->substr(slash + 1));
   }
   return {names.begin(), names.end()};
 }

@@ -62,12 +62,10 @@ Feature id_ranges_of_root() {
 Feature id_ranges_feature(const HostFacts& facts) {
   if (facts.uid == 0) return id_ranges_of_root();
   for (const std::string_view name : {"newuidmap", "newgidmap"}) {
-    const auto program = find_program(facts, name);
-    if (!program)
-      return {.reason = std::string(name) + " is not installed",
-              .fix = "install the package uidmap"};
-    if (!is_privileged(*program))
-      return {.reason = *program + " is neither setuid nor has capabilities",
+    const Feature found = program_feature(facts, name, "uidmap");
+    if (!found.available) return found;
+    if (!is_privileged(found.program))
+      return {.reason = found.program + " is neither setuid nor has capabilities",
               .fix = "reinstall the package uidmap"};
   }
   // newuidmap goes by the account of our uid, whatever $USER says.

@@ -1,7 +1,11 @@
 #include "plan/landlock/rights.h"
 
+#include <linux/landlock.h>
+
+#include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 
 #include "abi/landlock.h"
 
@@ -9,61 +13,64 @@ namespace coop::landlock {
 
 namespace {
 
+struct Right {
+  std::uint64_t bit;
+  int since_abi;
+  std::string_view name;
+};
+
+constexpr int kNewestAbi = 7;
+
 constexpr std::array kRights{
-    Right{abi::kLandlockExecute, 1, "execute"},
-    Right{abi::kLandlockWriteFile, 1, "write_file"},
-    Right{abi::kLandlockReadFile, 1, "read_file"},
-    Right{abi::kLandlockReadDir, 1, "read_dir"},
-    Right{abi::kLandlockRemoveDir, 1, "remove_dir"},
-    Right{abi::kLandlockRemoveFile, 1, "remove_file"},
-    Right{abi::kLandlockMakeChar, 1, "make_char"},
-    Right{abi::kLandlockMakeDir, 1, "make_dir"},
-    Right{abi::kLandlockMakeReg, 1, "make_reg"},
-    Right{abi::kLandlockMakeSock, 1, "make_sock"},
-    Right{abi::kLandlockMakeFifo, 1, "make_fifo"},
-    Right{abi::kLandlockMakeBlock, 1, "make_block"},
-    Right{abi::kLandlockMakeSym, 1, "make_sym"},
-    Right{abi::kLandlockRefer, 2, "refer"},
+    Right{LANDLOCK_ACCESS_FS_EXECUTE, 1, "execute"},
+    Right{LANDLOCK_ACCESS_FS_WRITE_FILE, 1, "write_file"},
+    Right{LANDLOCK_ACCESS_FS_READ_FILE, 1, "read_file"},
+    Right{LANDLOCK_ACCESS_FS_READ_DIR, 1, "read_dir"},
+    Right{LANDLOCK_ACCESS_FS_REMOVE_DIR, 1, "remove_dir"},
+    Right{LANDLOCK_ACCESS_FS_REMOVE_FILE, 1, "remove_file"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_CHAR, 1, "make_char"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_DIR, 1, "make_dir"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_REG, 1, "make_reg"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_SOCK, 1, "make_sock"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_FIFO, 1, "make_fifo"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_BLOCK, 1, "make_block"},
+    Right{LANDLOCK_ACCESS_FS_MAKE_SYM, 1, "make_sym"},
+    Right{LANDLOCK_ACCESS_FS_REFER, 2, "refer"},
     Right{abi::kLandlockTruncate, 3, "truncate"},
     Right{abi::kLandlockIoctlDev, 5, "ioctl_dev"},
 };
 
-constexpr std::array kScopes{
-    Right{abi::kLandlockScopeAbstractUnixSocket, 6, "abstract_unix_socket"},
-    Right{abi::kLandlockScopeSignal, 6, "signal"},
-};
-
 constexpr std::uint64_t kDirectoryOnly =
-    abi::kLandlockReadDir | abi::kLandlockRemoveDir | abi::kLandlockRemoveFile |
-    abi::kLandlockMakeChar | abi::kLandlockMakeDir | abi::kLandlockMakeReg |
-    abi::kLandlockMakeSock | abi::kLandlockMakeFifo | abi::kLandlockMakeBlock |
-    abi::kLandlockMakeSym | abi::kLandlockRefer;
+    LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+    LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
 
-template <typename Table>
-std::uint64_t up_to(const Table& table, int abi) {
+// Every file system right a kernel with this ABI can handle.
+std::uint64_t handled(int abi) {
   std::uint64_t bits = 0;
-  for (const Right& right : table)
+  for (const Right& right : kRights)
     if (right.since_abi <= abi) bits |= right.bit;
   return bits;
 }
 
-}  // namespace
-
-std::uint64_t handled(int abi) { return up_to(kRights, abi); }
-std::uint64_t scopes(int abi) { return up_to(kScopes, abi); }
-
-std::uint64_t read_rights(int) {
-  return abi::kLandlockExecute | abi::kLandlockReadFile | abi::kLandlockReadDir;
+std::uint64_t scopes(int abi) {
+  return abi >= 6 ? abi::kLandlockScopeAbstractUnixSocket | abi::kLandlockScopeSignal : 0;
 }
 
+// All except making device nodes.
 std::uint64_t write_rights(int abi) {
-  return handled(abi) & ~(abi::kLandlockMakeChar | abi::kLandlockMakeBlock);
+  return handled(abi) & ~(LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK);
 }
 
+// To use existing files, ioctl included.
 std::uint64_t device_rights(int abi) {
-  return handled(abi) & (abi::kLandlockReadFile | abi::kLandlockReadDir | abi::kLandlockWriteFile |
-                         abi::kLandlockTruncate | abi::kLandlockIoctlDev);
+  return handled(abi) &
+         (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+          LANDLOCK_ACCESS_FS_WRITE_FILE | abi::kLandlockTruncate | abi::kLandlockIoctlDev);
 }
+
+}  // namespace
 
 std::string names_of(std::uint64_t rights) {
   std::string text;
@@ -73,16 +80,16 @@ std::string names_of(std::uint64_t rights) {
 }
 
 RestrictLandlock rules_for(int host_abi, const std::vector<Step>& steps) {
-  const int abi = host_abi < kNewestAbi ? host_abi : kNewestAbi;
+  const int abi = std::min(host_abi, kNewestAbi);
   std::map<Path, std::uint64_t> rights;
-  rights["/"] = read_rights(abi);
+  rights["/"] =
+      LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
   for (const Step& step : steps) {
     if (const auto* bind = std::get_if<BindMount>(&step.action)) {
       if (bind->flags.devices) continue;  // /dev as a whole is listed below
       if (bind->flags.access != Access::read_write) continue;
-      rights[bind->target] |= bind->kind == PathKind::directory
-                                  ? write_rights(abi)
-                                  : write_rights(abi) & ~kDirectoryOnly;
+      const bool directory = bind->kind == PathKind::directory;
+      rights[bind->target] |= write_rights(abi) & ~(directory ? 0 : kDirectoryOnly);
     } else if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action)) {
       if (tmpfs->target != "/dev" && tmpfs->flags.exec) rights[tmpfs->target] |= write_rights(abi);
     } else if (const auto* overlay = std::get_if<OverlayMount>(&step.action)) {

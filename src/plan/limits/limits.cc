@@ -14,10 +14,10 @@ bool process_limit_counts_inside(const HostFacts& host) {
 
 class Planner {
  public:
-  Planner(const Policy& policy, const HostFacts& host, std::vector<std::string>& notes)
-      : policy_(policy), host_(host), notes_(notes) {}
+  Planner(Plan& plan, const Policy& policy, const HostFacts& host)
+      : plan_(plan), policy_(policy), host_(host) {}
 
-  Result<LimitPlan> run() {
+  Result<void> run() {
     const Limits& limits = policy_.limits;
     if (limits.memory) TRY(memory(*limits.memory));
     if (limits.pids) TRY(pids(*limits.pids));
@@ -31,7 +31,7 @@ class Planner {
       plan_.group.kind = host_.cgroup.kind;
       plan_.group.name = "coop-" + policy_.id;
     }
-    return std::move(plan_);
+    return {};
   }
 
  private:
@@ -47,7 +47,7 @@ class Planner {
   }
 
   void resource(int number, const char* name, std::uint64_t value, const Origin& origin) {
-    plan_.steps.push_back(Step{ResourceLimit{number, name, value}, origin, "setrlimit"});
+    plan_.add(ResourceLimit{number, name, value}, origin, "setrlimit");
   }
 
   // Success: continue with a weaker limit.
@@ -57,7 +57,7 @@ class Planner {
     if (policy_.need(Mechanism::limits) == Need::required)
       return unsupported("plan limits", what + " needs a control group: " + reason,
                          "see `coop status`; run with --best-effort limits to use setrlimit");
-    notes_.push_back("limits: " + what + " " + how + "; " + reason + " (policy: best_effort)");
+    plan_.notes.push_back("limits: " + what + " " + how + "; " + reason + " (policy: best_effort)");
     return {};
   }
 
@@ -74,15 +74,12 @@ class Planner {
   }
 
   Result<void> pids(std::uint64_t count) {
+    const bool inside = process_limit_counts_inside(host_);
+    if (inside) resource(RLIMIT_NPROC, "processes", count, Origin::of_flag("--pids"));
     const bool asked = policy_.limits.pids != Limits{}.pids;
-    if (process_limit_counts_inside(host_)) {
-      resource(RLIMIT_NPROC, "processes", count, Origin::of_flag("--pids"));
-      if (asked)
-        group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count));
-      return {};
-    }
-    if (group("pids", "pids.max", "pids.max", std::to_string(count), std::to_string(count)))
-      return {};
+    const std::string text = std::to_string(count);
+    const bool grouped = (asked || !inside) && group("pids", "pids.max", "pids.max", text, text);
+    if (inside || grouped) return {};
     return weaker("--pids", "is not applied");
   }
 
@@ -94,17 +91,15 @@ class Planner {
     return weaker("--cpus", "is not applied");
   }
 
+  Plan& plan_;
   const Policy& policy_;
   const HostFacts& host_;
-  std::vector<std::string>& notes_;
-  LimitPlan plan_{};
 };
 
 }  // namespace
 
-Result<LimitPlan> plan_limits(const Policy& policy, const HostFacts& host,
-                              std::vector<std::string>& notes) {
-  return Planner(policy, host, notes).run();
+Result<void> add_limits(Plan& plan, const Policy& policy, const HostFacts& host) {
+  return Planner(plan, policy, host).run();
 }
 
 }  // namespace coop::plan

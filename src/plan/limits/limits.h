@@ -1,20 +1,12 @@
 // Limits: by a control group if one can be created, else by setrlimit.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "plan/plan.h"
 
 namespace coop::plan {
 
-struct LimitPlan {
-  GroupPlan group{};
-  std::vector<Step> steps{};
-};
-
-Result<LimitPlan> plan_limits(const Policy& policy, const HostFacts& host,
-                              std::vector<std::string>& notes);
+// Adds the control group, the steps for setrlimit, and notes on what is weaker than asked for.
+Result<void> add_limits(Plan& plan, const Policy& policy, const HostFacts& host);
 
 }  // namespace coop::plan

@@ -72,21 +72,25 @@ class Planner {
     network.ipv6 = host_.ipv6;
     if (policy_.network == NetworkMode::host) return;
     network.publish = policy_.publish;
+    if (has_names(policy_.network)) {
+      network.allow = policy_.allow_net;
+      network.deny = policy_.deny_net;
+    }
     if (policy_.network == NetworkMode::allowlist) add_allow_list();
     else if (has_names(policy_.network)) add_open();
     for (const HostPort& port : policy_.host_ports) add_host_port(port);
     for (const Listener& listener : network.listeners)
-      add(Listen{listener}, origin_of(listener), reason_of(listener));
+      plan_.add(Listen{listener}, origin_of(listener), reason_of(listener));
     if (!network.needs_service()) return;
-    add(JoinNetwork{network.provider}, origin_, "the supervisor decides about each connection");
-    if (network.provider == NetworkProvider::veth) add_link();
+    plan_.add(JoinNetwork{network.provider}, origin_,
+              "the supervisor decides about each connection");
+    if (network.provider != NetworkProvider::veth) return;
+    const Link link = link_for(policy_.id);
+    plan_.add(ConfigureLink{kVethLink, link.sandbox, 30, link.host}, origin_,
+              "the way to the host");
   }
 
  private:
-  void add(Action action, Origin origin, std::string why) {
-    plan_.steps.push_back(Step{std::move(action), std::move(origin), std::move(why)});
-  }
-
   void listen(Listener::Purpose purpose, std::uint16_t port) {
     for (const std::string& address : own_)
       plan_.network.listeners.push_back({.purpose = purpose, .address = address, .port = port});
@@ -94,10 +98,8 @@ class Planner {
 
   void add_allow_list() {
     NetworkPlan& network = plan_.network;
-    network.allow = policy_.allow_net;
-    network.deny = policy_.deny_net;
     network.allow_udp = policy_.allow_udp;
-    add(AssignAddresses{own_, true}, origin_, "no packet can leave; each reaches us instead");
+    plan_.add(AssignAddresses{own_, true}, origin_, "no packet can leave; each reaches us instead");
     RedirectTraffic redirect{.own = own_, .connections = kConnectionsPort};
     std::uint16_t listener = kFirstDatagramPort;
     for (const DestinationRule& rule : policy_.allow_udp)
@@ -112,34 +114,26 @@ class Planner {
            .address = rule.destination.network.address.size() == 16 ? "::" : "0.0.0.0",
            .port = rule.listener,
            .target = rule.destination.port.value_or(0)});
-    add(std::move(redirect), origin_, "any program's connections, with or without a proxy");
+    plan_.add(std::move(redirect), origin_, "any program's connections, with or without a proxy");
   }
 
   void add_open() {
     NetworkPlan& network = plan_.network;
-    network.allow = policy_.allow_net;
-    network.deny = policy_.deny_net;
-    network.provider = policy_.network == NetworkMode::veth ? NetworkProvider::veth
-                       : host_.pasta.available              ? NetworkProvider::pasta
-                                                            : NetworkProvider::slirp4netns;
-    if (network.provider == NetworkProvider::pasta) network.program = host_.pasta.program;
-    if (network.provider == NetworkProvider::slirp4netns)
-      network.program = host_.slirp4netns.program;
-    if (network.provider == NetworkProvider::veth) {
+    if (policy_.network == NetworkMode::full) {
+      const bool pasta = host_.pasta.available;
+      network.provider = pasta ? NetworkProvider::pasta : NetworkProvider::slirp4netns;
+      network.program = (pasta ? host_.pasta : host_.slirp4netns).program;
+    } else {
+      network.provider = NetworkProvider::veth;
       network.link = "coop-" + policy_.id.substr(0, 8);
       network.subnet = link_for(policy_.id).host;
     }
-    add(AssignAddresses{own_, false}, origin_, "where names are asked for");
+    plan_.add(AssignAddresses{own_, false}, origin_, "where names are asked for");
     network.neighbours = host_.networks;
-    add(RefuseNeighbours{host_.networks, policy_.allow_net, policy_.deny_net, host_.ipv6}, origin_,
-        "an open network is the internet, not the machines nearby");
+    plan_.add(RefuseNeighbours{host_.networks, policy_.allow_net, policy_.deny_net, host_.ipv6},
+              origin_, "an open network is the internet, not the machines nearby");
     listen(Listener::Purpose::names, kDnsPort);
     listen(Listener::Purpose::name_streams, kDnsPort);
-  }
-
-  void add_link() {
-    const Link link = link_for(policy_.id);
-    add(ConfigureLink{kVethLink, link.sandbox, 30, link.host}, origin_, "the way to the host");
   }
 
   void add_host_port(const HostPort& port) {
@@ -204,7 +198,7 @@ Result<void> check_destinations(const std::vector<DestinationRule>& rules,
     const std::string text = to_text(rule.destination);
     const Destination read = TRY(with_context(rule.origin, parse(text)));
     if (read != rule.destination)
-      return invalid(rule.origin, "\"" + printable(text) + "\" is not a valid destination",
+      return invalid(rule.origin, in_quotes(text) + " is not a valid destination",
                      "make it with parse_destination()");
   }
   return {};
@@ -348,8 +342,8 @@ Result<void> check_socket(const SocketRule& rule, const PathFact& fact, const Po
   const std::optional<std::string> reason = policy::control_socket_reason(fact.canonical);
   if (!reason || policy::control_socket_reason(rule.path)) return {};
   return invalid(rule.origin,
-                 "\"" + printable(rule.path) + "\" is \"" + printable(fact.canonical) +
-                     "\", which controls this machine: " + *reason,
+                 in_quotes(rule.path) + " is " + in_quotes(fact.canonical) +
+                     ", which controls this machine: " + *reason,
                  "name the socket itself if that is meant");
 }
 
@@ -360,10 +354,10 @@ Result<void> add_socket_grants(std::vector<Entry>& entries, const Policy& policy
   for (const SocketRule& rule : policy.sockets) {
     const PathFact& fact = host.fact(rule.path);
     if (fact.target_kind == PathKind::missing)
-      return invalid(rule.origin, "there is no \"" + printable(rule.path) + "\"",
+      return invalid(rule.origin, "there is no " + in_quotes(rule.path),
                      "name the socket of a server that runs");
     if (fact.target_kind != PathKind::socket)
-      return invalid(rule.origin, "\"" + printable(rule.path) + "\" is not a socket",
+      return invalid(rule.origin, in_quotes(rule.path) + " is not a socket",
                      "files and directories are shown with --ro and --rw");
     TRY(check_socket(rule, fact, policy, host));
     // Under its own path, and everywhere else it is visible: the workspace has another path in the

@@ -1,9 +1,10 @@
 #include "plan/show/explain.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/path.h"
 
@@ -13,6 +14,13 @@ namespace {
 
 bool shows(const Path& source, const Path& target, const Path& path, const Path& place) {
   return is_within(path, source) && join(target, relative_to(path, source)) == place;
+}
+
+// Whether `action` mounts a file system of the sandbox's own over `place`.
+bool is_made_for_sandbox(const Action& action, const Path& place) {
+  if (const auto* tmpfs = std::get_if<TmpfsMount>(&action)) return is_within(place, tmpfs->target);
+  if (std::holds_alternative<ProcFilesystem>(action)) return is_within(place, "/proc");
+  return std::holds_alternative<DevptsMount>(action) && is_within(place, "/dev/pts");
 }
 
 // Tracks one path through the steps. A mount covers what was there before it; a later one that is
@@ -51,11 +59,8 @@ class Place {
   bool covers(const Action& action) const {
     const Path& place = found_.inside;
     if (const auto* hide = std::get_if<HideMount>(&action)) return is_within(place, hide->target);
-    if (const auto* tmpfs = std::get_if<TmpfsMount>(&action))
-      return is_within(place, tmpfs->target);
     if (const auto* file = std::get_if<CoverFile>(&action)) return place == file->target;
-    if (std::holds_alternative<ProcFilesystem>(action)) return is_within(place, "/proc");
-    return std::holds_alternative<DevptsMount>(action) && is_within(place, "/dev/pts");
+    return is_made_for_sandbox(action, place);
   }
 
   void set(Reach reach, const Step& step) {
@@ -68,29 +73,21 @@ class Place {
   Explanation found_{};
 };
 
-std::set<Path> places_in(const Plan& plan, const Path& path) {
-  std::set<Path> places;
-  const auto add = [&](const Path& source, const Path& target) {
-    if (is_within(path, source)) places.insert(join(target, relative_to(path, source)));
-  };
-  for (const Step& step : plan.steps) {
-    if (std::holds_alternative<RootHost>(step.action)) places.insert(path);
-    if (const auto* bind = std::get_if<BindMount>(&step.action)) add(bind->source, bind->target);
-    if (const auto* overlay = std::get_if<OverlayMount>(&step.action))
-      add(overlay->lower, overlay->target);
-  }
-  return places;
+// The path of the host that a step shows, and where.
+std::optional<std::pair<Path, Path>> shown_by(const Action& action) {
+  if (std::holds_alternative<RootHost>(action)) return std::pair<Path, Path>("/", "/");
+  if (const auto* bind = std::get_if<BindMount>(&action)) return {{bind->source, bind->target}};
+  if (const auto* overlay = std::get_if<OverlayMount>(&action))
+    return {{overlay->lower, overlay->target}};
+  return std::nullopt;
 }
 
-int permissiveness(Reach reach) {
-  switch (reach) {
-    case Reach::absent: return 0;
-    case Reach::hidden: return 1;
-    case Reach::readable: return 2;
-    case Reach::scratch: return 3;
-    case Reach::writable: return 4;
-  }
-  return 0;
+std::set<Path> places_in(const Plan& plan, const Path& path) {
+  std::set<Path> places;
+  for (const Step& step : plan.steps)
+    if (const auto shown = shown_by(step.action); shown && is_within(path, shown->first))
+      places.insert(join(shown->second, relative_to(path, shown->first)));
+  return places;
 }
 
 // Not shown by any step: a rule that would hide it explains more than the view that lacks it.
@@ -176,14 +173,9 @@ std::optional<Grant> grant_for(const Explanation& found, const Policy& policy) {
 }  // namespace
 
 std::string_view to_text(Reach reach) {
-  switch (reach) {
-    case Reach::absent: return "absent";
-    case Reach::hidden: return "hidden";
-    case Reach::readable: return "readable";
-    case Reach::writable: return "writable";
-    case Reach::scratch: return "scratch";
-  }
-  return "?";
+  constexpr std::array<std::string_view, 5> kWords{"absent", "hidden", "readable", "scratch",
+                                                   "writable"};
+  return kWords[static_cast<std::size_t>(reach)];
 }
 
 Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
@@ -191,7 +183,7 @@ Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
   for (const Path& inside : places_in(plan, path)) {
     Place place(path, inside);
     for (const Step& step : plan.steps) place.apply(step);
-    if (permissiveness(place.found().reach) > permissiveness(best.reach)) {
+    if (place.found().reach > best.reach) {
       best = place.found();
       best.path = path;
     }
@@ -203,23 +195,15 @@ Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
 Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& inside) {
   std::optional<Path> host;
   const Step* own = nullptr;  // a file system that is made for the sandbox
-  const auto show = [&](const Path& source, const Path& target) {
-    if (!is_within(inside, target)) return;
-    host = join(source, relative_to(inside, target));
-    own = nullptr;
-  };
   for (const Step& step : plan.steps) {
-    const auto* tmpfs = std::get_if<TmpfsMount>(&step.action);
-    const bool covered =
-        (tmpfs != nullptr && is_within(inside, tmpfs->target)) ||
-        (std::holds_alternative<ProcFilesystem>(step.action) && is_within(inside, "/proc")) ||
-        (std::holds_alternative<DevptsMount>(step.action) && is_within(inside, "/dev/pts"));
-    if (covered) host.reset();
-    if (covered) own = &step;
-    if (std::holds_alternative<RootHost>(step.action)) show("/", "/");
-    if (const auto* bind = std::get_if<BindMount>(&step.action)) show(bind->source, bind->target);
-    if (const auto* overlay = std::get_if<OverlayMount>(&step.action))
-      show(overlay->lower, overlay->target);
+    if (is_made_for_sandbox(step.action, inside)) {
+      host.reset();
+      own = &step;
+    }
+    if (const auto shown = shown_by(step.action); shown && is_within(inside, shown->second)) {
+      host = join(shown->first, relative_to(inside, shown->second));
+      own = nullptr;
+    }
   }
   if (own != nullptr)
     return {.reach = Reach::scratch, .inside = inside, .origin = own->origin, .reason = own->why};

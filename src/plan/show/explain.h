@@ -12,12 +12,13 @@
 
 namespace coop::plan {
 
+// In rising order of what it permits.
 enum class Reach : std::uint8_t {
   absent,  // nothing shows it
   hidden,  // a rule covers it
   readable,
-  writable,
   scratch,  // writable in a private layer; the host's file is unchanged
+  writable,
 };
 std::string_view to_text(Reach reach);
 

@@ -4,19 +4,12 @@
 
 #include "base/path.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "policy/policy.h"
 
 namespace coop::plan {
 
 namespace {
-
-std::string quoted(const std::string& text) { return "\"" + printable(text) + "\""; }
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " and ") + word;
-  return text;
-}
 
 std::string flag_words(const MountFlags& flags) {
   std::string words(coop::to_text(flags.access));
@@ -37,12 +30,12 @@ struct Sentence {
     return "make a network of its own with only a loopback interface";
   }
   std::string operator()(const AssignAddresses& addresses) const {
-    return "give loopback " + joined(addresses.own) +
+    return "give loopback " + joined(addresses.own, " and ") +
            (addresses.everything ? ", and lead every other address back to it" : "");
   }
   std::string operator()(const RedirectTraffic& redirect) const {
     std::string text = "redirect all TCP to port " + std::to_string(redirect.connections) +
-                       " and questions for names to port 53 of " + joined(redirect.own);
+                       " and questions for names to port 53 of " + joined(redirect.own, " and ");
     for (const DatagramRule& rule : redirect.datagrams)
       text += ", UDP to " + host_text(rule.destination) + " port " +
               std::to_string(rule.destination.port.value_or(0)) + " to port " +
@@ -88,36 +81,36 @@ struct Sentence {
            " and the default route by " + link.gateway;
   }
   std::string operator()(const SetHostname& hostname) const {
-    return "set the hostname " + quoted(hostname.name);
+    return "set the hostname " + in_quotes(hostname.name);
   }
   std::string operator()(const RootTmpfs&) const { return "make an empty root"; }
   std::string operator()(const RootHost&) const { return "take the host's tree read-only as root"; }
   std::string operator()(const MakeDirectory& directory) const {
-    return "make the directory " + quoted(directory.target);
+    return "make the directory " + in_quotes(directory.target);
   }
   std::string operator()(const MakeFile& file) const {
-    return "make the file " + quoted(file.target);
+    return "make the file " + in_quotes(file.target);
   }
   std::string operator()(const CoverFile& file) const {
-    return "cover the file " + quoted(file.target);
+    return "cover the file " + in_quotes(file.target);
   }
   std::string operator()(const MakeSymlink& link) const {
-    return "make the symlink " + quoted(link.target) + " to " + quoted(link.link);
+    return "make the symlink " + in_quotes(link.target) + " to " + in_quotes(link.link);
   }
   std::string operator()(const BindMount& bind) const {
-    return "bind " + flag_words(bind.flags) + " " + quoted(bind.source) +
-           (bind.source == bind.target ? "" : " at " + quoted(bind.target));
+    return "bind " + flag_words(bind.flags) + " " + in_quotes(bind.source) +
+           (bind.source == bind.target ? "" : " at " + in_quotes(bind.target));
   }
   std::string operator()(const Remount& remount) const {
     return (remount.flags.access == Access::read_only ? "make read-only " : "pin ") +
-           quoted(remount.target);
+           in_quotes(remount.target);
   }
   std::string operator()(const TmpfsMount& tmpfs) const {
-    return "mount an empty tmpfs of " + format_size(tmpfs.size) + " at " + quoted(tmpfs.target);
+    return "mount an empty tmpfs of " + format_size(tmpfs.size) + " at " + in_quotes(tmpfs.target);
   }
-  std::string operator()(const HideMount& hide) const { return "hide " + quoted(hide.target); }
+  std::string operator()(const HideMount& hide) const { return "hide " + in_quotes(hide.target); }
   std::string operator()(const OverlayMount& overlay) const {
-    return "overlay " + quoted(overlay.target) + " with a private layer of " +
+    return "overlay " + in_quotes(overlay.target) + " with a private layer of " +
            format_size(overlay.size);
   }
   std::string operator()(const ProcFilesystem& proc) const {
@@ -125,12 +118,9 @@ struct Sentence {
   }
   std::string operator()(const DevptsMount&) const { return "mount /dev/pts"; }
   std::string operator()(const Seal& seal) const {
-    return "seal " + quoted(seal.target) + " read-only";
+    return "seal " + in_quotes(seal.target) + " read-only";
   }
   std::string operator()(const EnterRoot&) const { return "enter the new root"; }
-  std::string operator()(const ChangeDirectory& change) const {
-    return "change to " + quoted(change.path);
-  }
   std::string operator()(const ResourceLimit& limit) const {
     return "limit " + limit.name + " to " + std::to_string(limit.value);
   }
@@ -141,7 +131,7 @@ struct Sentence {
            std::to_string(restrict.rules.size()) + " rules)";
   }
   std::string operator()(const InstallSeccomp& install) const {
-    return "install the seccomp profile " + quoted(install.profile);
+    return "install the seccomp profile " + in_quotes(install.profile);
   }
   std::string operator()(const Verify& verify) const {
     switch (verify.what) {

@@ -1,6 +1,7 @@
 // The base of each view, before the user's rules.
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "plan/view/layout.h"
 
@@ -49,44 +50,46 @@ constexpr std::array kProcReadOnly{
     BasePath{"/proc/bus", "device configuration"},
 };
 
+// Private, and limited in size and in number of files.
+Entry writable_tmpfs(const Policy& policy, const char* path, std::uint32_t mode, Origin origin,
+                     const char* why) {
+  return {.kind = Entry::Kind::tmpfs,
+          .target = path,
+          .flags = {.access = Access::read_write},
+          .size = policy.limits.tmp_size,
+          .inodes = policy.limits.tmp_inodes,
+          .mode = mode,
+          .origin = std::move(origin),
+          .why = why};
+}
+
 void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
+  const Origin origin = Origin::of_coop(Part::view, to_text(View::minimal));
   for (const BasePath& base : kSystemPaths) {
     const PathFact& fact = host.fact(base.path);
     if (fact.target_kind == PathKind::missing) continue;
-    if (fact.kind == PathKind::symlink) {
-      entries.push_back(Entry{.kind = Entry::Kind::symlink,
-                              .target = base.path,
-                              .text = fact.link,
-                              .origin = Origin::of_coop(Part::view, to_text(View::minimal)),
-                              .why = base.why});
-      continue;
-    }
-    entries.push_back(Entry{.kind = Entry::Kind::bind,
+    const bool link = fact.kind == PathKind::symlink;
+    entries.push_back(Entry{.kind = link ? Entry::Kind::symlink : Entry::Kind::bind,
                             .target = base.path,
-                            .source = fact.canonical,
+                            .source = link ? Path{} : fact.canonical,
                             .shape = fact.kind,
-                            .origin = Origin::of_coop(Part::view, to_text(View::minimal)),
+                            .text = fact.link,
+                            .origin = origin,
                             .why = base.why});
   }
   for (const char* directory : {"/run", "/var/tmp"})
     entries.push_back(Entry{.kind = Entry::Kind::directory,
                             .target = directory,
-                            .origin = Origin::of_coop(Part::view, to_text(View::minimal)),
+                            .origin = origin,
                             .why = "programs expect it; empty"});
 }
 
 void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  const Origin origin = Origin::of_coop(Part::view, to_text(View::host));
   const auto fresh = [&](const char* path, std::uint32_t mode, const char* why) {
     if (!host.has(path) || host.fact(path).kind == PathKind::symlink) return;
-    entries.push_back(Entry{.kind = Entry::Kind::tmpfs,
-                            .target = path,
-                            .flags = {.access = Access::read_write},
-                            .size = policy.limits.tmp_size,
-                            .inodes = policy.limits.tmp_inodes,
-                            .mode = mode,
-                            .sealed = path == std::string_view("/dev"),
-                            .origin = Origin::of_coop(Part::view, to_text(View::host)),
-                            .why = why});
+    entries.push_back(writable_tmpfs(policy, path, mode, origin, why));
+    entries.back().sealed = path == std::string_view("/dev");
   };
   fresh("/run", 0755, "holds the sockets of the host's daemons; a fresh one holds none");
   fresh("/var/tmp", 01777, "other people's temporary files");
@@ -95,24 +98,33 @@ void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts
     if (!host.has(path) || host.fact(path).kind == PathKind::symlink) continue;
     entries.push_back(Entry{.kind = Entry::Kind::hide,
                             .target = path,
-                            .origin = Origin::of_coop(Part::view, to_text(View::host)),
+                            .origin = origin,
                             .why = "the host's devices and kernel settings, or other disks"});
   }
 }
 
 }  // namespace
 
+std::vector<Path> base_paths(View view, const HostFacts& host) {
+  std::vector<Path> paths;
+  const auto add = [&](const auto& table) {
+    for (const BasePath& base : table) paths.emplace_back(base.path);
+  };
+  add(kSystemPaths);
+  add(kDevices);
+  if (host.uid == 0) add(kProcReadOnly);
+  if (view == View::host)
+    for (const char* path :
+         {"/run", "/tmp", "/var/tmp", "/dev", "/sys", "/mnt", "/media", "/proc", "/dev/pts"})
+      paths.emplace_back(path);
+  return paths;
+}
+
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
   if (policy.view == View::minimal) add_minimal(entries, host);
   else add_host(entries, policy, host);
-  entries.push_back(Entry{.kind = Entry::Kind::tmpfs,
-                          .target = "/tmp",
-                          .flags = {.access = Access::read_write},
-                          .size = policy.limits.tmp_size,
-                          .inodes = policy.limits.tmp_inodes,
-                          .mode = 01777,
-                          .origin = Origin::of_flag("--tmp-size"),
-                          .why = "private, limited in size and in number of files"});
+  entries.push_back(writable_tmpfs(policy, "/tmp", 01777, Origin::of_flag("--tmp-size"),
+                                   "private, limited in size and in number of files"));
 }
 
 void add_devices(std::vector<Entry>& entries, const HostFacts& host) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/view/layout.h"
 #include "report/words/words.h"
 
@@ -17,8 +18,7 @@ Result<void> check_hidden(const Policy& policy, const HostFacts& host, const Ori
     if (rule.kind != RuleKind::hide || rule.precedence != Precedence::final) continue;
     const PathFact& hidden = host.fact(rule.path);
     if (hidden.canonical.empty() || !lies_in(canonical, hidden.canonical, host)) continue;
-    return invalid(origin,
-                   "\"" + printable(written) + "\" is hidden by " + report::in_words(rule.origin),
+    return invalid(origin, in_quotes(written) + " is hidden by " + report::in_words(rule.origin),
                    kOrganisation);
   }
   return {};
@@ -31,12 +31,6 @@ bool is_inside(const Path& path, const std::vector<Path>& bounds, const HostFact
     const Path& canonical = host.fact(bound).canonical;
     return is_within(path, canonical.empty() ? bound : canonical);
   });
-}
-
-std::string list_of(const std::vector<Path>& paths) {
-  std::string text;
-  for (const Path& path : paths) text += (text.empty() ? "" : ", ") + printable(path);
-  return text;
 }
 
 bool comes_with_the_workspace(const PathRule& rule, const PathFact& fact, const Policy& policy) {
@@ -76,11 +70,11 @@ Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Poli
   const auto& trees = writes && bounds.writable ? bounds.writable : bounds.readable;
   if (!trees || is_inside(fact.canonical, *trees, host)) return {};
   const std::string_view word = writes ? "written" : "read";
-  return invalid(rule.origin,
-                 "\"" + printable(rule.path) + "\" is outside what " +
-                     report::in_words(bounds.origin) + " allows",
-                 trees->empty() ? "nothing outside the workspace may be " + std::string(word)
-                                : "what may be " + std::string(word) + ": " + list_of(*trees));
+  return invalid(
+      rule.origin,
+      in_quotes(rule.path) + " is outside what " + report::in_words(bounds.origin) + " allows",
+      trees->empty() ? "nothing outside the workspace may be " + std::string(word)
+                     : "what may be " + std::string(word) + ": " + printable(joined(*trees, ", ")));
 }
 
 }  // namespace coop::plan

@@ -48,21 +48,9 @@ void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path
              const Path& root_target) {
   const Path target = join(root_target, relative_to(guarded.path, root));
   if (is_covered(entries, target, root_target)) return;
-  // Without the pins, `mv .git .g2` would move the protected directory away and free its name. A
-  // mount point cannot be renamed or removed.
-  for (const Path& ancestor : ancestors_below(target, root_target))
-    entries.push_back(Entry{.kind = Entry::Kind::remount,
-                            .target = ancestor,
-                            .flags = {.access = Access::read_write},
-                            .rank = Rank::pin,
-                            .origin = Origin::of_coop(Part::guard, guarded.guard),
-                            .why = "pinned: it leads to a guarded path"});
-  entries.push_back(Entry{.kind = Entry::Kind::remount,
-                          .target = target,
-                          .flags = {.access = Access::read_only},
-                          .rank = Rank::guard,
-                          .origin = Origin::of_coop(Part::guard, guarded.guard),
-                          .why = reason_of(guarded.guard)});
+  const Origin origin = Origin::of_coop(Part::guard, guarded.guard);
+  pin_parents(entries, target, root_target, origin, "pinned: it leads to a guarded path");
+  make_read_only(entries, target, Rank::guard, origin, reason_of(guarded.guard));
 }
 
 // A repository in one tree may name guarded paths in another: parents come first.
@@ -88,8 +76,7 @@ Result<void> check_grants(const Policy& policy, const HostFacts& host, const Gua
     const PathFact& fact = host.fact(rule.path);
     if (fact.canonical.empty()) continue;
     if (is_within(fact.canonical, guarded.path))
-      return invalid(rule.origin,
-                     "\"" + printable(rule.path) + "\" is guarded: " + reason_of(guarded.guard),
+      return invalid(rule.origin, in_quotes(rule.path) + " is guarded: " + reason_of(guarded.guard),
                      "to allow it: --allow-guarded " + guarded.guard);
   }
   return {};

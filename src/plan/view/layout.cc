@@ -97,16 +97,13 @@ class Layout {
     if (can_make_in(outer)) {
       make_parents(entry.target, outer);
       if (!made_.insert(entry.target).second) return {};
-      if (entry.shape == PathKind::directory)
-        add(MakeDirectory{entry.target}, Origin::of_coop(Part::mount_point), "for the next mount");
-      else
-        add(MakeFile{.target = entry.target}, Origin::of_coop(Part::mount_point),
-            "for the next mount");
+      const bool directory = entry.shape == PathKind::directory;
+      add(directory ? Action(MakeDirectory{entry.target}) : MakeFile{.target = entry.target},
+          Origin::of_coop(Part::mount_point), "for the next mount");
       return {};
     }
     if (outer != nullptr && outer->kind == Kind::hide)
-      return invalid(entry.origin,
-                     "\"" + printable(entry.target) + "\" lies in a hidden directory");
+      return invalid(entry.origin, in_quotes(entry.target) + " lies in a hidden directory");
     // Elsewhere the path must exist already: nothing is created on the host.
     if (outer == nullptr || outer->kind == Kind::bind || outer->kind == Kind::overlay) {
       const Path there = outer == nullptr
@@ -114,7 +111,7 @@ class Layout {
                              : join(outer->source, relative_to(entry.target, outer->target));
       if (there != entry.source && !host_.has(there) && entry.kind != Kind::hide &&
           entry.kind != Kind::remount)
-        return invalid(entry.origin, "there is no \"" + printable(there) + "\" to mount on",
+        return invalid(entry.origin, "there is no " + in_quotes(there) + " to mount on",
                        "make it on the host first: coop leaves no files behind");
     }
     return {};
@@ -125,35 +122,31 @@ class Layout {
       case Kind::symlink: return place_small(entry, MakeSymlink{entry.target, entry.text});
       case Kind::file:
         return place_small(entry, MakeFile{.target = entry.target, .contents = entry.text});
-      case Kind::cover:
-        add(CoverFile{entry.target, entry.text}, entry.origin, entry.why);
-        return {};
       case Kind::directory: return place_small(entry, MakeDirectory{entry.target, entry.mode});
       case Kind::hide: return place_hide(entry);
-      case Kind::remount:
-        add(Remount{entry.target, entry.flags}, entry.origin, entry.why);
-        return {};
-      default: break;
-    }
-    TRY(make_mount_point(entry));
-    switch (entry.kind) {
+      case Kind::cover: return place_over(entry, CoverFile{entry.target, entry.text});
+      case Kind::remount: return place_over(entry, Remount{entry.target, entry.flags});
       case Kind::bind:
-        add(BindMount{entry.source, entry.target, entry.flags, entry.shape}, entry.origin,
-            entry.why);
-        break;
-      case Kind::tmpfs:
-        add(TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags},
-            entry.origin, entry.why);
-        if (entry.sealed) sealed_.push_back(entry.target);
-        break;
-      case Kind::overlay:
-        add(OverlayMount{entry.source, entry.target, entry.size}, entry.origin, entry.why);
-        break;
-      case Kind::proc: add(ProcFilesystem{host_.proc}, entry.origin, entry.why); break;
-      case Kind::devpts: add(DevptsMount{}, entry.origin, entry.why); break;
-      default: break;
+        return mount(entry, BindMount{entry.source, entry.target, entry.flags, entry.shape});
+      case Kind::overlay: return mount(entry, OverlayMount{entry.source, entry.target, entry.size});
+      case Kind::proc: return mount(entry, ProcFilesystem{host_.proc});
+      case Kind::devpts: return mount(entry, DevptsMount{});
+      case Kind::tmpfs: break;
     }
+    TRY(mount(entry, TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags}));
+    if (entry.sealed) sealed_.push_back(entry.target);
     return {};
+  }
+
+  // On something that is there already.
+  Result<void> place_over(const Entry& entry, Action action) {
+    add(std::move(action), entry.origin, entry.why);
+    return {};
+  }
+
+  Result<void> mount(const Entry& entry, Action action) {
+    TRY(make_mount_point(entry));
+    return place_over(entry, std::move(action));
   }
 
   Result<void> place_small(const Entry& entry, Action action) {
@@ -169,23 +162,17 @@ class Layout {
     // In an empty file system of ours, or below a hidden path, there is nothing to hide.
     if (outer != nullptr && outer->kind == Kind::hide) return {};
     if (can_make_in(outer) && entry.target != "/proc") return {};
-    TRY(make_mount_point(entry));
-    if (entry.shape != PathKind::directory || !has_entries_below(entry)) {
-      const bool directory = entry.shape == PathKind::directory;
-      add(HideMount{entry.target, directory ? PathKind::directory : PathKind::file,
-                    entry.if_missing},
-          entry.origin, entry.why);
-      return {};
-    }
+    const PathKind shape =
+        entry.shape == PathKind::directory ? PathKind::directory : PathKind::file;
+    if (shape == PathKind::file || !has_entries_below(entry))
+      return mount(entry, HideMount{entry.target, shape, entry.if_missing});
     // Something below is granted: an empty file system with a mount point in it, then sealed.
-    add(TmpfsMount{.target = entry.target,
-                   .size = 1 << 20,
-                   .inodes = 1024,
-                   .mode = 0755,
-                   .flags = {.access = Access::read_write, .exec = false}},
-        entry.origin, entry.why);
     sealed_.push_back(entry.target);
-    return {};
+    return mount(entry, TmpfsMount{.target = entry.target,
+                                   .size = 1 << 20,
+                                   .inodes = 1024,
+                                   .mode = 0755,
+                                   .flags = {.access = Access::read_write, .exec = false}});
   }
 
   View view_;

@@ -71,6 +71,15 @@ const Entry* deciding_entry(const std::vector<Entry>& entries, const Path& targe
 
 bool is_writable_bind(const Entry& entry);
 
+// Makes every directory between `top` and `place` a mount point, which cannot be renamed or removed. Without them
+// `mv .git .g2` would move what is mounted at .git/hooks away and free its name.
+void pin_parents(std::vector<Entry>& entries, const Path& place, const Path& top,
+                 const Origin& origin, const char* why);
+
+// Makes `place` read-only in the writable bind that it lies in.
+void make_read_only(std::vector<Entry>& entries, const Path& place, Rank rank, const Origin& origin,
+                    std::string why);
+
 // Other paths of the same directory through bind mounts of the host, from the mount table.
 std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts);
 
@@ -93,6 +102,9 @@ Result<void> check_final(const Policy& policy, const HostFacts& host);
 // more of it.
 Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Policy& policy,
                           const HostFacts& host);
+
+// Paths that the base of a view may show: add_base(), add_devices() and add_proc() look at their facts.
+std::vector<Path> base_paths(View view, const HostFacts& host);
 
 // Entries of each part of a view. They only add.
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);

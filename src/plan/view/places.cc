@@ -37,6 +37,27 @@ bool is_writable_bind(const Entry& entry) {
   return entry.kind == Entry::Kind::bind && entry.flags.access == Access::read_write;
 }
 
+void pin_parents(std::vector<Entry>& entries, const Path& place, const Path& top,
+                 const Origin& origin, const char* why) {
+  for (const Path& ancestor : ancestors_below(place, top))
+    entries.push_back(Entry{.kind = Entry::Kind::remount,
+                            .target = ancestor,
+                            .flags = {.access = Access::read_write},
+                            .rank = Rank::pin,
+                            .origin = origin,
+                            .why = why});
+}
+
+void make_read_only(std::vector<Entry>& entries, const Path& place, Rank rank, const Origin& origin,
+                    std::string why) {
+  entries.push_back(Entry{.kind = Entry::Kind::remount,
+                          .target = place,
+                          .flags = {.access = Access::read_only},
+                          .rank = rank,
+                          .origin = origin,
+                          .why = std::move(why)});
+}
+
 std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& entries, View view) {
   std::vector<Path> places;
   if (view == View::host) places.push_back(host_path);

@@ -21,10 +21,9 @@ Result<void> check_grants(const PathRule& rule, const PathFact& fact, const Poli
     if (grant.kind != RuleKind::read_write) continue;
     const Path& granted = host.fact(grant.path).canonical;
     if (!granted.empty() && lies_in(granted, fact.canonical, host))
-      return invalid(
-          grant.origin,
-          "\"" + printable(grant.path) + "\" is protected by " + report::in_words(rule.origin),
-          hint_of(rule));
+      return invalid(grant.origin,
+                     in_quotes(grant.path) + " is protected by " + report::in_words(rule.origin),
+                     hint_of(rule));
   }
   return {};
 }
@@ -41,8 +40,8 @@ Result<void> close_inner(std::vector<Entry>& entries, const PathRule& rule, cons
     if (deciding_entry(entries, entry.target) != &entry) continue;
     if (entry.source == policy.workspace)
       return invalid(Origin::of_flag("--workspace", {}, Part::workspace),
-                     "\"" + printable(policy.workspace) + "\" would be writable inside \"" +
-                         printable(rule.path) + "\", which is protected by " +
+                     in_quotes(policy.workspace) + " would be writable inside " +
+                         in_quotes(rule.path) + ", which is protected by " +
                          report::in_words(rule.origin),
                      "choose another --workspace, or make it read-only with --ro " +
                          printable(policy.workspace));
@@ -72,25 +71,6 @@ bool is_protected(const std::vector<Entry>& entries, const Path& place, const Pa
   });
 }
 
-void protect_at(std::vector<Entry>& entries, const PathRule& rule, const Path& place,
-                const Path& top) {
-  // As with guards: without the pins, the parent could be moved away, and the next run would take
-  // another directory for the protected one.
-  for (const Path& ancestor : ancestors_below(place, top))
-    entries.push_back(Entry{.kind = Entry::Kind::remount,
-                            .target = ancestor,
-                            .flags = {.access = Access::read_write},
-                            .rank = Rank::pin,
-                            .origin = rule.origin,
-                            .why = "pinned: it leads to a protected path"});
-  entries.push_back(Entry{.kind = Entry::Kind::remount,
-                          .target = place,
-                          .flags = {.access = Access::read_only},
-                          .rank = Rank::protection,
-                          .origin = rule.origin,
-                          .why = rule.reason});
-}
-
 void protect_everywhere(std::vector<Entry>& entries, const PathRule& rule, const PathFact& fact,
                         const Policy& policy, const HostFacts& host,
                         std::vector<std::string>& notes) {
@@ -102,7 +82,8 @@ void protect_everywhere(std::vector<Entry>& entries, const PathRule& rule, const
       const Path top = outer->target;
       if (is_protected(entries, place, top)) continue;
       writable = true;
-      protect_at(entries, rule, place, top);
+      pin_parents(entries, place, top, rule.origin, "pinned: it leads to a protected path");
+      make_read_only(entries, place, Rank::protection, rule.origin, rule.reason);
     }
   if (writable && fact.links > 1 && fact.target_kind == PathKind::file)
     notes.push_back("protected file " + printable(rule.path) + " has " +

@@ -37,46 +37,34 @@ Path target_of(const std::vector<Entry>& entries, const Policy& policy, const Pa
   return policy.view == View::host || through_link ? fact.canonical : rule.path;
 }
 
+// Of a rule that shows something; hide_everywhere() and add_protected() do the others.
 Entry entry_for(const std::vector<Entry>& entries, const Policy& policy, const PathRule& rule,
                 const PathFact& fact, std::size_t position) {
   Entry entry{.target = target_of(entries, policy, rule, fact),
               .source = fact.canonical,
               .shape = fact.target_kind,
+              .size = policy.limits.tmp_size,
+              .inodes = policy.limits.tmp_inodes,
               .rank = Rank::rule,
               .position = position,
               .origin = rule.origin,
               .why = rule.reason};
-  switch (rule.kind) {
-    case RuleKind::read_write: entry.flags.access = Access::read_write; break;
-    case RuleKind::overlay:
-      entry.kind = Entry::Kind::overlay;
-      entry.flags.access = Access::read_write;
-      entry.size = policy.limits.tmp_size;
-      entry.inodes = policy.limits.tmp_inodes;
-      break;
-    case RuleKind::tmpfs:
-      entry.kind = Entry::Kind::tmpfs;
-      entry.flags.access = Access::read_write;
-      entry.size = policy.limits.tmp_size;
-      entry.inodes = policy.limits.tmp_inodes;
-      break;
-    case RuleKind::read_only:
-    case RuleKind::hide:
-    case RuleKind::protect: break;
-  }
+  if (rule.kind == RuleKind::overlay) entry.kind = Entry::Kind::overlay;
+  if (rule.kind == RuleKind::tmpfs) entry.kind = Entry::Kind::tmpfs;
+  if (rule.kind != RuleKind::read_only) entry.flags.access = Access::read_write;
   return entry;
 }
 
 Result<void> check_shape(const PathRule& rule, const PathFact& fact) {
   const bool directory = fact.target_kind == PathKind::directory;
   if ((rule.kind == RuleKind::overlay || rule.kind == RuleKind::tmpfs) && !directory)
-    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is not a directory",
+    return invalid(rule.origin, in_quotes(rule.path) + " is not a directory",
                    "use --rw, --ro or --hide for a single file");
   if (fact.target_kind == PathKind::socket && rule.kind != RuleKind::hide)
-    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a socket",
+    return invalid(rule.origin, in_quotes(rule.path) + " is a socket",
                    "a socket is a door out of the sandbox; sockets are not granted by path rules");
   if (fact.target_kind == PathKind::device && rule.kind != RuleKind::hide)
-    return invalid(rule.origin, "\"" + printable(rule.path) + "\" is a device",
+    return invalid(rule.origin, in_quotes(rule.path) + " is a device",
                    "devices are not granted by path rules");
   return {};
 }
@@ -89,12 +77,12 @@ Result<void> check_special(const Origin& origin, const Path& path, RuleKind kind
   const bool kernel = is_within(path, "/proc") || is_within(path, "/dev") ||
                       (is_within(path, "/sys") && kind != RuleKind::read_only);
   if (kernel)
-    return invalid(origin, "\"" + printable(path) + "\" belongs to the kernel",
+    return invalid(origin, in_quotes(path) + " belongs to the kernel",
                    "the sandbox has a /proc and a /dev of its own; of /sys, --ro is possible");
   const bool own = is_within(path, host.state_directory) || is_within(path, "/etc/coop") ||
                    (!host.home.empty() && is_within(path, join(host.home, ".config/coop")));
   if (own)
-    return invalid(origin, "\"" + printable(path) + "\" is coop's own",
+    return invalid(origin, in_quotes(path) + " is coop's own",
                    "a sandbox never sees coop's state or policies");
   return {};
 }
@@ -132,8 +120,8 @@ Result<void> check_names(const std::vector<Entry>& entries) {
       // Name the one that the user wrote.
       const Entry& asked = outer.origin.part == Part::workspace ? inner : outer;
       return invalid(asked.origin,
-                     "\"" + printable(inner.source) + "\" would be writable at " +
-                         printable(shown) + " and be at " + printable(inner.target) + " as well",
+                     in_quotes(inner.source) + " would be writable at " + printable(shown) +
+                         " and be at " + printable(inner.target) + " as well",
                      "name it once: choose --workspace " + printable(outer.source) +
                          ", or --view host, where everything has one name");
     }
@@ -144,7 +132,7 @@ Result<void> check_names(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::unexpected<Error> missing_path(const PathRule& rule) {
-  return invalid(rule.origin, "\"" + printable(rule.path) + "\" does not exist", option_hint(rule));
+  return invalid(rule.origin, in_quotes(rule.path) + " does not exist", option_hint(rule));
 }
 
 Result<void> check_root(const PathRule& rule, const PathFact& fact) {
@@ -164,8 +152,7 @@ Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy
     return is_within(rule.path, candidate) && rule.path != candidate;
   });
   if (tree == trees.end()) return {};
-  const std::string what = "\"" + printable(rule.path) + "\" leads to " +
-                           printable(fact.canonical) +
+  const std::string what = in_quotes(rule.path) + " leads to " + printable(fact.canonical) +
                            " by a symlink that the command could replace";
   const bool restricts = rule.kind == RuleKind::hide || rule.kind == RuleKind::protect;
   const bool leads_out = rule.kind != RuleKind::tmpfs && !is_within(fact.canonical, *tree);
@@ -185,8 +172,7 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                            const HostFacts& host) {
   const PathFact& fact = host.fact(policy.workspace);
   if (fact.target_kind != PathKind::directory)
-    return invalid(workspace_origin(),
-                   "\"" + printable(policy.workspace) + "\" is not a directory");
+    return invalid(workspace_origin(), in_quotes(policy.workspace) + " is not a directory");
   if (policy.workspace == "/")
     return invalid(workspace_origin(), "\"/\" is the whole machine",
                    "start coop in a project directory, or name one with --workspace");
@@ -234,7 +220,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
         continue;
       }
       if (fact.canonical == policy.workspace && !is_secret(rule))
-        return invalid(rule.origin, "\"" + printable(rule.path) + "\" is the workspace itself",
+        return invalid(rule.origin, in_quotes(rule.path) + " is the workspace itself",
                        "hide something in it, or choose another --workspace");
       hide_everywhere(entries, policy, host, rule, fact, position);
       if (fact.links > 1 && fact.target_kind == PathKind::file)
@@ -252,13 +238,8 @@ void add_pins(std::vector<Entry>& entries) {
                         entry.kind == Entry::Kind::tmpfs || entry.kind == Entry::Kind::bind;
     const Entry* outer = covers ? enclosing_entry(entries, entry.target) : nullptr;
     if (outer == nullptr || !is_writable_bind(*outer)) continue;
-    for (const Path& ancestor : ancestors_below(entry.target, outer->target))
-      pins.push_back(Entry{.kind = Entry::Kind::remount,
-                           .target = ancestor,
-                           .flags = {.access = Access::read_write},
-                           .rank = Rank::pin,
-                           .origin = entry.origin,
-                           .why = "pinned: moved away, it would take along what a rule covers"});
+    pin_parents(pins, entry.target, outer->target, entry.origin,
+                "pinned: moved away, it would take along what a rule covers");
   }
   entries.insert(entries.end(), pins.begin(), pins.end());
 }

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_depth.h"
+#include "base/json.h"
 #include "base/path.h"
 
 namespace coop::policy {
@@ -56,7 +56,7 @@ Result<Table> table_of(const Json& json, std::string_view name, const std::strin
 
 Result<Table> parse_json_document(std::string_view text, std::string_view name) {
   if (text.size() > kMostJsonBytes) return invalid(name, "is longer than 1 MiB");
-  if (nests_deeper(text)) return invalid(name, "is nested too deeply");
+  if (nests_too_deeply(text)) return invalid(name, "is nested too deeply");
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return invalid(name, "is not JSON");
   if (!json.is_object()) return invalid(name, "must be an object");

@@ -225,9 +225,6 @@ class Freezer {
       emit(Operation::open_terminal,
            {.first = options_.terminal->rows, .second = options_.terminal->columns});
   }
-  void write(const ChangeDirectory& change) {
-    emit(Operation::change_directory, {.path = keep(change.path)});
-  }
   void write(const ResourceLimit& limit) {
     emit(Operation::limit,
          {.first = static_cast<std::uint64_t>(limit.resource), .second = limit.value});

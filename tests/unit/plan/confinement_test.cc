@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include <linux/landlock.h>
+
 #include "abi/landlock.h"
 #include "plan/environment.h"
 #include "plan/landlock/rights.h"
@@ -14,13 +16,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kRead =
-    abi::kLandlockExecute | abi::kLandlockReadFile | abi::kLandlockReadDir;
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t kAbi1 = (1ULL << 13) - 1;
-constexpr std::uint64_t kMakeDevices = abi::kLandlockMakeChar | abi::kLandlockMakeBlock;
+constexpr std::uint64_t kMakeDevices = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 
 std::uint64_t all_rights(int abi) {
   std::uint64_t rights = kAbi1;
-  if (abi >= 2) rights |= abi::kLandlockRefer;
+  if (abi >= 2) rights |= LANDLOCK_ACCESS_FS_REFER;
   if (abi >= 3) rights |= abi::kLandlockTruncate;
   if (abi >= 5) rights |= abi::kLandlockIoctlDev;
   return rights;
@@ -32,8 +34,9 @@ TEST(PlanLandlockTest, RightsAreThoseOfTheKernelsAbi) {
     host.landlock_abi = abi;
     const Plan plan = must_compile(policy_for(View::minimal), host);
     const std::uint64_t write = all_rights(abi) & ~kMakeDevices;
-    const std::uint64_t use = all_rights(abi) & (abi::kLandlockReadFile | abi::kLandlockReadDir |
-                                                 abi::kLandlockWriteFile | abi::kLandlockTruncate);
+    const std::uint64_t use =
+        all_rights(abi) & (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+                           LANDLOCK_ACCESS_FS_WRITE_FILE | abi::kLandlockTruncate);
     const std::uint64_t device = use | (all_rights(abi) & abi::kLandlockIoctlDev);
     const RestrictLandlock expected{
         .abi = std::min(abi, 7),
@@ -75,8 +78,8 @@ TEST(PlanLandlockTest, OnlyWritableGrantsAreWritable) {
   EXPECT_EQ(rights["/srv/data"], write);
   EXPECT_EQ(rights["/srv/layer"], write);
   // The kernel refuses rights of directories on a file.
-  EXPECT_EQ(rights["/etc/motd"], abi::kLandlockExecute | abi::kLandlockReadFile |
-                                     abi::kLandlockWriteFile | abi::kLandlockTruncate |
+  EXPECT_EQ(rights["/etc/motd"], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+                                     LANDLOCK_ACCESS_FS_WRITE_FILE | abi::kLandlockTruncate |
                                      abi::kLandlockIoctlDev);
 }
 

@@ -65,7 +65,7 @@ std::map<Path, int> reach_of(const Plan& plan, const Policy& policy) {
   std::map<Path, int> reach;
   for (const Path& place : kPlaces)
     for (const Path& path : {place, join(place, "file")}) {
-      constexpr int kRanks[] = {0, 0, 1, 3, 2};  // absent, hidden, readable, writable, scratch
+      constexpr int kRanks[] = {0, 0, 1, 2, 3};  // absent, hidden, readable, scratch, writable
       reach[path] = kRanks[static_cast<int>(explain(plan, policy, path).reach)];
     }
   return reach;
