@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace coop {
 
@@ -15,8 +15,9 @@ std::string lower(std::string_view text);
 template <typename Words>
 std::string joined(const Words& words, std::string_view separator) {
   std::string text;
+  bool first = true;
   for (const auto& word : words) {
-    if (&word != &*std::begin(words)) text += separator;
+    if (!std::exchange(first, false)) text += separator;
     text += word;
   }
   return text;
