@@ -350,7 +350,7 @@ Result<void> check_socket(const SocketRule& rule, const PathFact& fact, const Po
   return invalid(rule.origin,
                  "\"" + printable(rule.path) + "\" is \"" + printable(fact.canonical) +
                      "\", which controls this machine: " + *reason,
-                 "name the socket itself if that is meant");
+                 "name the socket itself if you intend this");
 }
 
 }  // namespace
