@@ -16,13 +16,17 @@ constexpr std::string_view kSizeHint =
     "write a number with an optional unit: 512, 64k, 100m, 2g, 1t";
 constexpr std::string_view kDurationHint = "write a duration like 250ms, 30s, 2m or 1h30m";
 
-// Reads digits with up to three decimals from the front of `text` and returns thousandths.
+constexpr std::uint64_t kOverflow = UINT64_MAX;
+
+// Reads digits with up to three decimals from the front of `text` and returns thousandths;
+// kOverflow for a number that does not fit.
 bool take_milli(std::string_view& text, std::uint64_t& milli) {
   std::uint64_t whole = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error != std::errc{} || end == text.data()) return false;
+  if (error == std::errc::invalid_argument) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (__builtin_mul_overflow(whole, std::uint64_t{1000}, &milli)) return false;
+  if (error != std::errc{} || __builtin_mul_overflow(whole, std::uint64_t{1000}, &milli))
+    milli = kOverflow;
   if (!text.starts_with('.')) return true;
   text.remove_prefix(1);
   std::uint64_t place = 100;
@@ -31,7 +35,7 @@ bool take_milli(std::string_view& text, std::uint64_t& milli) {
     if (++digits > 3) return false;
     if (__builtin_add_overflow(milli, static_cast<std::uint64_t>(text.front() - '0') * place,
                                &milli))
-      return false;
+      milli = kOverflow;
     place /= 10;
     text.remove_prefix(1);
   }
@@ -80,8 +84,8 @@ Result<std::uint64_t> parse_size(std::string_view text) {
   if (shift < 0)
     return invalid("size", "\"" + std::string(text) + "\" has an unknown unit", kSizeHint);
   const Wide bytes = (static_cast<Wide>(milli) << shift) / 1000;
-  if (bytes > static_cast<Wide>(INT64_MAX))
-    return invalid("size", "\"" + std::string(text) + "\" is larger than any machine", kSizeHint);
+  if (milli == kOverflow || bytes > static_cast<Wide>(INT64_MAX))
+    return invalid("size", "\"" + std::string(text) + "\" is too large", kSizeHint);
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -95,16 +99,17 @@ Result<std::int64_t> parse_signed(std::string_view text) {
 Result<std::uint64_t> parse_milli(std::string_view text) {
   std::string_view rest = text;
   std::uint64_t milli = 0;
-  if (!take_milli(rest, milli) || !rest.empty() || milli == 0)
+  if (!take_milli(rest, milli) || !rest.empty() || milli == 0 || milli == kOverflow)
     return invalid("number", "\"" + std::string(text) + "\" is not a positive number",
                    "write a number of processors like 2 or 0.5");
   return milli;
 }
 
 Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  const auto bad = [&] {
-    return invalid("duration", "\"" + std::string(text) + "\" is not a duration", kDurationHint);
+  const auto bad = [&](const char* why = "is not a duration") {
+    return invalid("duration", "\"" + std::string(text) + "\" " + why, kDurationHint);
   };
+  constexpr const char* kTooLong = "is longer than a year";
   std::string_view rest = text;
   std::uint64_t total = 0;
   if (rest.empty()) return bad();
@@ -117,11 +122,12 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
     // "1m30": the last number has no unit.
     if (unit.name.empty() && (!rest.empty() || total != 0)) return bad();
     std::uint64_t part = 0;
-    if (__builtin_mul_overflow(milli, unit.scale, &part)) return bad();
-    if (__builtin_add_overflow(total, part / unit.divide, &total)) return bad();
+    if (__builtin_mul_overflow(milli, unit.scale, &part)) return bad(kTooLong);
+    if (__builtin_add_overflow(total, part / unit.divide, &total)) return bad(kTooLong);
   }
   // A year is longer than any run; it also keeps later sums of milliseconds from overflowing.
-  if (total == 0 || total > 366ULL * 24 * 3600 * 1000) return bad();
+  if (total > 366ULL * 24 * 3600 * 1000) return bad(kTooLong);
+  if (total == 0) return invalid("duration", "must be more than 0", kDurationHint);
   return std::chrono::milliseconds(total);
 }
 

@@ -94,7 +94,7 @@ bool has_wildcard(std::string_view text) {
 
 Result<void> check_wildcard(std::string_view pattern) {
   const auto refuse = [&](std::string_view why, std::string_view hint) {
-    return invalid("wildcard", in_quotes(pattern) + " " + std::string(why), hint);
+    return invalid(in_quotes(pattern), why, hint);
   };
   for (std::size_t index = 0; index < pattern.size();) {
     if (pattern.substr(index).starts_with("**"))

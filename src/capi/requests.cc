@@ -126,7 +126,7 @@ Result<tools::ToolsRequest> read_tools_request(std::string_view text) {
   }
   if (json.contains("on_leak")) {
     const std::string word = TRY(text_at(json, "on_leak"));
-    request.on_leak = TRY(tools::parse_on_leak(word));
+    request.on_leak = TRY(with_context("on_leak", tools::parse_on_leak(word)));
   }
   request.wanted.settings = TRY(settings_at(json));
   return request;

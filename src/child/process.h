@@ -1,5 +1,5 @@
-// Making processes. No other code of coop calls clone(2) or clone3(2), so what runs between a clone and an exec is all
-// in child/.
+// Making processes. What runs between a clone(2) or clone3(2) and an exec is all in child/. Only two other places make
+// processes: the fork() of run/cleanup/janitor.cc, without an exec, and posix_spawn() in tools/shell/host_exec.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/usage/usage.h"
 #include "report/text.h"
@@ -23,12 +24,34 @@ void write_anyway(int fd, const std::string& text) {
       write_all(fd, text, fd == STDOUT_FILENO ? "standard output" : "standard error");
 }
 
+std::unexpected<Error> unknown_command(const std::string& name) {
+  std::vector<std::string_view> names{"--version", "--help"};
+  for (const CommandInfo& command : commands()) names.push_back(command.name);
+  const std::string_view near = similar_name(name, names);
+  if (!near.empty())
+    return invalid("unknown command", name, "did you mean " + std::string(near) + "?");
+  const bool flag = name.starts_with('-');
+  return invalid(
+      "unknown command", name,
+      "see `coop --help`" + (flag ? "" : "; to run it in a sandbox: coop run -- " + name));
+}
+
+// `coop help policy show`
+Result<int> print_help(Arguments words) {
+  const std::string name = joined(words, " ");
+  const CommandInfo* const command = find_command(name);
+  if (command == nullptr) return unknown_command(name);
+  print(help_text(*command));
+  return 0;
+}
+
 Result<int> dispatch(Arguments arguments) {
   if (arguments.empty()) {
     print(help_text());
     return kOwnFailure;
   }
   const std::string& name = arguments.front();
+  if (name == "help" && arguments.size() > 1) return print_help(arguments.subspan(1));
   if (name == "--help" || name == "-h" || name == "help") {
     print(help_text());
     return 0;
@@ -44,8 +67,7 @@ Result<int> dispatch(Arguments arguments) {
   if (const CommandInfo* command = find_command(name);
       command != nullptr && subcommand_of(*command).empty())
     return run_command(*command, arguments.subspan(1));
-  return invalid("unknown command", name,
-                 "see `coop --help`; to run it in a sandbox: coop run -- " + name);
+  return unknown_command(name);
 }
 
 }  // namespace

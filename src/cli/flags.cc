@@ -46,8 +46,15 @@ Result<void> rule(Options& options, Value flag, Value value) {
   return add_rule(options, kind, flag, value);
 }
 
+// Prefixes the error of a value with its flag.
+template <typename T>
+Result<T> of_flag(Value flag, Result<T> result) {
+  if (!result) result.error().operation = flag;
+  return result;
+}
+
 Result<std::uint64_t> positive(Value flag, Result<std::uint64_t> parsed) {
-  const std::uint64_t number = TRY(with_context(flag, std::move(parsed)));
+  const std::uint64_t number = TRY(of_flag(flag, std::move(parsed)));
   if (number == 0) return invalid(flag, "must be more than 0");
   return number;
 }
@@ -55,25 +62,18 @@ Result<std::uint64_t> positive(Value flag, Result<std::uint64_t> parsed) {
 Result<policy::Scalar> parse_scalar(const policy::KeyInfo& key, Value flag, Value value) {
   using policy::KeyType;
   if (key.unlimited && value == "unlimited") return policy::Unlimited{};
-  if (key.key == Key::output_limit) return TRY(with_context(flag, parse_size(value)));
+  if (key.key == Key::output_limit) return TRY(of_flag(flag, parse_size(value)));
   if (key.type == KeyType::size) return TRY(positive(flag, parse_size(value)));
   if (key.type == KeyType::count) return TRY(positive(flag, parse_count(value)));
-  if (key.type == KeyType::cpus) return TRY(with_context(flag, parse_milli(value)));
+  if (key.type == KeyType::cpus) return TRY(of_flag(flag, parse_milli(value)));
   if (key.type == KeyType::duration) {
-    const std::chrono::milliseconds time = TRY(with_context(flag, parse_duration(value)));
+    const std::chrono::milliseconds time = TRY(of_flag(flag, parse_duration(value)));
     return static_cast<std::uint64_t>(time.count());
   }
   const std::vector<std::string_view> words = policy::split_words(key.words);
   if (contains(words, value)) return std::string(value);
   return invalid(flag, "\"" + printable(value) + "\" is not a " + std::string(key.name),
                  joined(words, " or "));
-}
-
-// Prefixes the error of a value with its flag.
-template <typename T>
-Result<T> of_flag(Value flag, Result<T> result) {
-  if (!result) result.error().operation = flag;
-  return result;
 }
 
 // A setting of policy files, of which the last flag counts.
@@ -172,7 +172,7 @@ Result<void> set_hostname(Options& options, Value flag, Value value) {
 
 template <Need need>
 Result<void> set_need(Options& options, Value flag, Value value) {
-  TRY(with_context(flag, parse_mechanism(value)));
+  TRY(of_flag(flag, parse_mechanism(value)));
   const Key key = std::ranges::find(policy::keys(), value, &policy::KeyInfo::name)->key;
   set_value(options, key, flag, need == Need::required ? "required" : "best_effort");
   return {};
@@ -269,7 +269,7 @@ constexpr std::array kFlags{
     Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<id>)", set_hostname},
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
          [](Options& o, Value flag, Value v) -> Result<void> {
-           o.wanted.unkeyed.time_offset = TRY(with_context(flag, parse_signed(v)));
+           o.wanted.unkeyed.time_offset = TRY(of_flag(flag, parse_signed(v)));
            return {};
          }},
     Flag{"--debug", "", "", kIdentity, "let processes inside trace each other (default)",
@@ -277,7 +277,8 @@ constexpr std::array kFlags{
     Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside", debug<false>},
     Flag{"--network", "", "none|allowlist|full|veth|host", kNetwork,
          "none: loopback only (default); allowlist: what --allow-net names; full: the internet, "
-         "and of private networks what --allow-net names; veth: the same by the kernel, for root; "
+         "and of private networks what --allow-net names; veth: the same through a veth pair "
+         "(needs root); "
          "host: the host's own, which needs --unsafe host_network",
          choose_network, one_of("none allowlist full veth host")},
     Flag{"--allow-net", "", "HOST[:PORT]", kNetwork,
@@ -290,11 +291,12 @@ constexpr std::array kFlags{
          "let UDP be sent to a port of an address or network, like 10.0.0.0/8:5000 or "
          "[fd00::/8]:5000",
          destination<Key::network_udp>},
-    Flag{"--publish", "", "[ADDR:]HOST:SANDBOX", kNetwork,
-         "lead port HOST of this machine to port SANDBOX inside (ADDR: 127.0.0.1); PORT for both",
-         destination<Key::network_publish>},
+    Flag{
+        "--publish", "", "[ADDR:]HOST:SANDBOX", kNetwork,
+        "forward port HOST of this machine to port SANDBOX inside (ADDR: 127.0.0.1); PORT for both",
+        destination<Key::network_publish>},
     Flag{"--host-port", "", "PORT", kNetwork,
-         "lead localhost:PORT inside to this machine's localhost:PORT",
+         "forward localhost:PORT inside to this machine's localhost:PORT",
          destination<Key::network_host_ports>},
     Flag{"--socket", "", "PATH", kNetwork,
          "let the Unix socket PATH be connected to; docker.sock and others like it need --unsafe "
@@ -307,7 +309,7 @@ constexpr std::array kFlags{
          "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>},
     Flag{"--pids", "", "N", kLimits, "processes and threads (default: 4096), or unlimited",
          setting<Key::pids_limit>},
-    Flag{"--cpus", "", "N", kLimits, "processors' worth of time: 2, 0.5", setting<Key::cpus>},
+    Flag{"--cpus", "", "N", kLimits, "CPU time, in processors: 2, 0.5", setting<Key::cpus>},
     Flag{"--tmp-size", "", "SIZE", kLimits,
          "size of /tmp and other private file systems (default: 512m)", setting<Key::tmp_size>},
     Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process",

@@ -23,7 +23,7 @@ Result<void> check_sockets(const Options& options) {
     if (const std::optional<std::string> reason = policy::control_socket_reason(socket.text))
       return invalid("--socket",
                      "\"" + printable(socket.text) + "\" controls this machine: " + *reason,
-                     "add --unsafe control_sockets if that is meant");
+                     "add --unsafe control_sockets if you intend this");
   return {};
 }
 
@@ -52,7 +52,7 @@ Result<void> check_flags(const Options& options) {
   if (mode == "host" && !is_confirmed(options, "host_network"))
     return invalid("--network host",
                    "shares the host's network with the sandbox, its localhost services included",
-                   "add --unsafe host_network if that is meant");
+                   "add --unsafe host_network if you intend this");
   if (mode == "none" && (hosts || has_any(options, Key::network_udp)))
     return invalid(hosts ? "--allow-net" : "--allow-udp",
                    "contradicts --network none, which reaches nothing",

@@ -37,7 +37,8 @@ class Quarantine {
       if (index < before_.size()) {
         clean(trees_.roots[index], before_[index]);
       } else {
-        note(trees_.roots[index], "was not looked at before the run: nothing can be said of it");
+        note(trees_.roots[index],
+             "was not scanned before the run, so new files in it cannot be detected");
       }
     }
     if (notes_left_out_ > 0)
@@ -52,7 +53,7 @@ class Quarantine {
     bool complete = false;
     for (int round = 0; round < kRounds && !complete; ++round) {
       const Result<WorkspaceFacts> now = inspect_again(root, trees_.names, before, trees_.roots);
-      if (!now) return note(root, "could not be looked through: " + to_text(now.error()));
+      if (!now) return note(root, "could not be scanned: " + to_text(now.error()));
       const std::size_t moved = report_.moved.size();
       for (const GuardedPath& found : now->guarded)
         if (!is_within(found.path, store_.directory()) && !follows_new_link(found, *now))
@@ -60,7 +61,7 @@ class Quarantine {
       complete = now->complete;
       if (report_.moved.size() == moved) break;
     }
-    if (!complete) note(root, "could not be looked through completely: guarded files may be left");
+    if (!complete) note(root, "could not be scanned completely: some guarded files may remain");
     put_links_back(root, before);
   }
 

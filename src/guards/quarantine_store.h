@@ -33,10 +33,11 @@ class QuarantineStore {
                                 const std::string& text);
 
  private:
+  // The directory of the quarantine for what was in `base`, made if it is missing.
   Result<Path> shelf_of(const Path& base);
 
   Path directory_;
-  std::map<Path, Path> shelves_{};  // base → shelf
+  std::map<Path, Path> shelves_{};  // base → its directory in the quarantine
 };
 
 }  // namespace coop::guards

@@ -88,7 +88,7 @@ struct Server::State {
 
   State(tools::LiveTools& tools, std::string name) : live(tools), version(std::move(name)) {}
 
-  // A client hears of each change once, with its next request or while it waits; of those before it came, never.
+  // Notify each client once per change, and not of changes made before it connected.
   void tell(const tools::LiveTools::Now& now, const std::string& client, const Send& send) {
     const std::string names = names_of(*now.toolbox);
     const std::lock_guard lock(telling);

@@ -19,9 +19,9 @@ namespace {
 
 Result<void> check_environment(const Policy& policy) {
   for (const auto& [name, value] : policy.set_environment)
-    TRY(policy::check_variable(name, "--env", policy.unsafe_environment));
+    TRY(policy::check_variable(name, "set_environment", policy.unsafe_environment));
   for (const std::string& name : policy.pass_environment)
-    TRY(policy::check_variable(name, "--pass-env", policy.unsafe_environment));
+    TRY(policy::check_variable(name, "pass_environment", policy.unsafe_environment));
   return {};
 }
 
@@ -64,16 +64,16 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
   const bool root = policy.identity == Identity::root;
   plan.add(MapIds{host.uid, host.gid, root ? 0 : host.uid, root ? 0 : host.gid},
            Origin::of_flag(root ? "--as-root" : "--as-self"),
-           "one id of the host is known inside; it gains nothing");
+           "only this id is mapped, and it gains no privileges");
   if (policy.time_offset)
     plan.add(OffsetClocks{*policy.time_offset}, Origin::of_flag("--time-offset"), "asked for");
   if (policy.network != NetworkMode::host)
     plan.add(RaiseLoopback{}, Origin::of_flag("--network", to_text(policy.network)),
-             "programs may talk to themselves");
+             "programs may use localhost");
   add_network(plan, policy, host);
   plan.add(SetHostname{hostname_of(policy)},
            policy.hostname.empty() ? Origin::of_coop() : Origin::of_flag("--hostname"),
-           "shows where one is");
+           "shows in prompts and logs that this is a sandbox");
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
         "unsafe.host_network: the sandbox shares the host's network, its localhost services "
@@ -116,7 +116,7 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
 Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (host.landlock_abi >= landlock::kOldestUsefulAbi) {
     plan.add(landlock::rules_for(host.landlock_abi, plan.steps), Origin::of_coop(),
-             "a second wall: the same file rules again, by another mechanism");
+             "the same file rules again, enforced by another mechanism");
     return {};
   }
   const std::string reason =

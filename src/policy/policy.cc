@@ -50,7 +50,7 @@ std::string_view to_text(NetworkMode mode) { return word_of(kNetworkModes, mode)
 std::string_view to_text(Mechanism mechanism) { return word_of(kMechanisms, mechanism); }
 
 Result<Mechanism> parse_mechanism(std::string_view text) {
-  return parse_word<Mechanism>(kMechanisms, text, "mechanism", "is not one");
+  return parse_word<Mechanism>(kMechanisms, text, "mechanism", "is not a mechanism");
 }
 
 Result<NetworkMode> parse_network(std::string_view text) {

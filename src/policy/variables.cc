@@ -70,7 +70,7 @@ Result<void> check_variable(std::string_view name, std::string_view origin,
   for (const Variable& variable : kInjecting)
     if (matches(variable, name))
       return invalid(origin, printable(name) + " injects code: " + std::string(variable.reason),
-                     "if that is meant, add --unsafe-env " + printable(name));
+                     "if you intend this, add --unsafe-env " + printable(name));
   return {};
 }
 

@@ -48,7 +48,8 @@ Feature cgroup_feature(const HostFacts& facts) {
     reason += reason.empty() ? "limits use setrlimit" : "; limits use setrlimit";
     const bool systemd_may_help = facts.uid != 0 && facts.nested_in.empty();
     return {.reason = std::move(reason),
-            .fix = systemd_may_help ? "on systemd with cgroup v2: systemd-run --user --scope coop …"
+            .fix = systemd_may_help ? "with cgroup v2: systemd-run --user --scope coop …; with "
+                                      "cgroup v1: boot with systemd.unified_cgroup_hierarchy=1"
                                     : "make the control group writable for coop"};
   }
   return {.available = true, .detail = joined(std::views::keys(facts.cgroup.directories), ", ")};

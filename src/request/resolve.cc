@@ -123,8 +123,8 @@ Result<void> check_real_sockets(const Resolved& resolved, const Settings& flags,
     return invalid(socket.origin,
                    "\"" + printable(socket.path) + "\" is \"" + printable(real) +
                        "\", which controls this machine: " + *reason,
-                   by_flag ? "add --unsafe control_sockets if that is meant"
-                           : "add unsafe = [\"control_sockets\"] if that is meant");
+                   by_flag ? "add --unsafe control_sockets if you intend this"
+                           : "add unsafe = [\"control_sockets\"] if you intend this");
   }
   return {};
 }
@@ -198,8 +198,8 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   TRY(check_sources(sources));
   const policy::Approval approval =
       wanted.project_grants == ProjectGrants::none ? policy::Approval::none : sources.approval;
-  Resolved resolved = TRY(
-      resolve_layers(layers_of(sources, acting_as.get()), approval, wanted, facts, workspace));
+  Resolved resolved =
+      TRY(resolve_layers(layers_of(sources, acting_as.get()), approval, wanted, facts, workspace));
   resolved.policy.workspace = named;
   std::vector<PathRule> protections;
   for (const PolicySource& file : sources.files)

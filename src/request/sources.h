@@ -36,8 +36,8 @@ policy::Surroundings surroundings_of(const HostFacts& facts, const Path& base);
 // that cannot be read or trusted is an error.
 Result<PolicySources> read_policy_sources(const HostFacts& facts, const Path& workspace);
 
-// `policy` within the organisation's ceiling: see policy::bounded(). Its paths must be absolute. Without such a file it
-// comes back as it is; a file that cannot be read or believed is an error.
+// `policy` within the organisation's ceiling: see policy::bounded(). Its paths must be absolute. Returned
+// unchanged if there is no organisation file; an unreadable or untrusted file is an error.
 Result<Policy> within_ceiling(Policy policy, const HostFacts& facts);
 
 // The first finding as an error: nothing runs under a policy that was only partially understood.

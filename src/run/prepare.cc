@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -61,12 +62,24 @@ Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
   return {};
 }
 
+// The canonical path. Checked before the walk through it, which would fail with a less clear error.
+Result<Path> open_workspace(const Path& written) {
+  Result<Path> path = canonical(written);
+  struct stat status{};
+  if (!path && path.error().errno_value == ENOENT)
+    return invalid("--workspace", "\"" + printable(written) + "\" does not exist",
+                   "name an existing directory");
+  if (path && ::stat(path->c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
+    return invalid("--workspace", "\"" + printable(*path) + "\" is not a directory");
+  return with_context("opening the workspace", std::move(path));
+}
+
 // The user's rules come after the built-in ones, so that they win for the same path.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.id.empty()) policy.id = new_id();
   policy.workspace =
       normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
-  policy.workspace = TRY(with_context("opening the workspace", canonical(policy.workspace)));
+  policy.workspace = TRY(open_workspace(policy.workspace));
   const auto absolute = [&](Path& path) {
     path = without_dots(policy::expand_home(path, host.home), host.working_directory);
   };

@@ -19,8 +19,7 @@ Result<OnLeak> parse_on_leak(const std::string& word) {
   if (word == "redact") return OnLeak::redact;
   if (word == "block") return OnLeak::block;
   if (word == "terminate") return OnLeak::terminate;
-  return invalid("on-leak", "\"" + printable(word) + "\" is not one of its words",
-                 "redact, block or terminate");
+  return invalid("", "\"" + printable(word) + "\" is unknown", "redact, block or terminate");
 }
 
 Result<OpenedTools> open_tools(const ToolsRequest& request) {

@@ -1,4 +1,4 @@
-// What a tool is to the one who calls it.
+// Interface of a tool: input, output and refusal.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -138,6 +138,9 @@ TEST_F(CliGoldenTest, ABrokenConfigurationGrantsNoTrust) {
 
 TEST_F(CliGoldenTest, Help) {
   EXPECT_EQ(coop({"policy", "--help"}).code, 0);
+  EXPECT_NE(text_of({"policy", "--help"}).find("exit code: 1 when `check`"), std::string::npos);
+  EXPECT_EQ(text_of({"help", "run"}), text_of({"run", "--help"}));
+  EXPECT_EQ(text_of({"help", "policy", "show"}), text_of({"policy", "show", "--help"}));
   EXPECT_EQ(coop({"policy", "show", "--help"}).code, 0);
   EXPECT_EQ(coop({"trust", "--help"}).code, 0);
   EXPECT_EQ(coop({"config", "check", "--help"}).code, 0);

@@ -15,8 +15,9 @@ enum class Consent { yes, no };
 
 Result<Consent> ask(const std::string& question) {
   if (::isatty(STDIN_FILENO) != 1)
-    return invalid("policy approve", "standard input is not a terminal, so there is no one to ask",
-                   "read the file, and then say --yes");
+    return invalid("policy approve",
+                   "standard input is not a terminal: cannot ask for confirmation",
+                   "read the file, then use --yes");
   say(question + " [y/N]");
   std::string line;
   std::getline(std::cin, line);
@@ -38,7 +39,7 @@ Result<int> policy_approve(const Parsed& flags) {
   const request::PolicySource& project = sources.of(Scope::project);
   if (flags.has("--revoke")) {
     const bool had = TRY(host::revoke(sources.places));
-    print(had ? "no longer approved\n" : "nothing was approved here\n");
+    print(had ? "no longer approved\n" : "this project has no approval\n");
     return 0;
   }
   if (!project.text)

@@ -34,12 +34,11 @@ std::string change_text(const policy::Difference& difference) {
   return text;
 }
 
-Result<Scope> parse_scope(std::string_view text) {
+Result<Scope> parse_scope(std::string_view text, std::string_view words) {
   if (text == "organisation" || text == "organization" || text == "org") return Scope::organisation;
   if (text == "user") return Scope::user;
   if (text == "project") return Scope::project;
-  return invalid("--scope", "\"" + printable(text) + "\" is not a scope",
-                 "organisation, user or project");
+  return invalid("--scope", "\"" + printable(text) + "\" is not a scope", words);
 }
 
 Result<int> policy_schema(const Parsed&) {

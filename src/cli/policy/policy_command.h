@@ -25,6 +25,8 @@ Result<request::PolicySource> read_file(const std::string& name);
 std::string change_text(const policy::Difference& difference);
 
 // "organisation", "user" or "project", as --scope takes them; "org" too.
-Result<Scope> parse_scope(std::string_view text);
+// `words`: the hint for a text that is not a scope.
+Result<Scope> parse_scope(std::string_view text,
+                          std::string_view words = "organisation, user or project");
 
 }  // namespace coop::cli

@@ -24,8 +24,7 @@ Result<int> policy_export(const Parsed& flags) {
     TRY(request::check_sources(sources));
     settings = request::effective_of(sources).settings;
   } else {
-    const Scope wanted =
-        TRY(with_hint("organisation, user, project or effective", parse_scope(scope)));
+    const Scope wanted = TRY(parse_scope(scope, "organisation, user, project or effective"));
     const request::PolicySource& file = sources.of(wanted);
     if (!file.text) return system_error_of(ENOENT, "open", file.path);
     if (policy::has_errors(file.findings)) return std::unexpected(to_error(file.findings));

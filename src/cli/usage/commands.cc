@@ -77,7 +77,7 @@ constexpr std::array kCommands{
     CommandInfo{
         .name = "run",
         .synopsis = "[FLAGS] -- COMMAND [ARGUMENTS…]",
-        .summary = "run a command: the workspace is writable, the rest is not there",
+        .summary = "run a command in a sandbox in which only the workspace is writable",
         .text = "Runs COMMAND in new namespaces, under a system call filter and Landlock, without "
                 "capabilities. The current directory is the workspace: it is writable, and nothing "
                 "else "
@@ -115,7 +115,8 @@ constexpr std::array kCommands{
                         "The flags of `coop run` come last.",
                 .examples = "coop policy show --origin\n"
                             "coop policy explain --view host ~/.ssh/id_ed25519\n"
-                            "coop policy diff user project\n"},
+                            "coop policy diff user project\n",
+                .exit_status = "1 when `check` finds an error or `diff` a difference"},
     CommandInfo{.name = "policy show",
                 .synopsis = "[--origin] [--json] [-w DIR]",
                 .summary = "the values in force; --origin: and where each was written",

@@ -115,7 +115,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 std::string help_text() {
-  std::string text = "coop runs commands in a sandbox of the Linux kernel's own means.\n\n";
+  std::string text = "coop runs commands in a sandbox built from Linux kernel features.\n\n";
   std::string_view first = "usage: ";
   std::vector<const CommandInfo*> top;
   for (const CommandInfo& command : commands()) {

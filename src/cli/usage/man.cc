@@ -86,8 +86,19 @@ std::string type_text(const policy::KeyInfo& key) {
 std::string key_entries() {
   std::string text;
   for (const policy::KeyInfo& key : policy::keys())
-    text +=
-        ".TP\n.B " + roff(key.name) + "\n" + roff(key.help) + " (" + roff(type_text(key)) + ")\n";
+    if (!policy::is_mechanism(key.key))
+      text +=
+          ".TP\n.B " + roff(key.name) + "\n" + roff(key.help) + " (" + roff(type_text(key)) + ")\n";
+  return text;
+}
+
+// Not keys of their own in a file: names in the lists `require` and `best_effort`.
+std::string mechanism_entries() {
+  std::string text;
+  for (const policy::KeyInfo& key : policy::keys())
+    if (policy::is_mechanism(key.key))
+      text += ".TP\n.B " + roff(key.name) + "\n" + roff(key.help) +
+              " (default: " + roff(key.initial) + ")\n";
   return text;
 }
 
@@ -96,6 +107,7 @@ std::string part(std::istringstream words, std::string_view tools) {
   std::string what;
   words >> what;
   if (what == "keys") return key_entries();
+  if (what == "mechanisms") return mechanism_entries();
   if (what == "tools") return std::string(tools);
   std::string text;
   if (what == "commands")

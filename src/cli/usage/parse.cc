@@ -12,8 +12,6 @@ namespace coop::cli {
 
 namespace {
 
-constexpr std::size_t kLongestGuess = 64;
-
 // Flags of `coop run` for its single command and its terminal do not apply to tools.
 constexpr std::array<std::string_view, 9> kOnlyForRun{"--cron",  "--timeout", "--output-limit",
                                                       "--quiet", "--tty",     "--no-tty",
@@ -35,7 +33,7 @@ std::string see_help(const CommandInfo& command) {
 
 Error unknown(const CommandInfo& command, const std::string& what, std::string_view word,
               const std::vector<std::string_view>& names) {
-  const std::string_view near = word.size() > kLongestGuess ? "" : nearest(word, names);
+  const std::string_view near = similar_name(word, names);
   return invalid(command.name, "unknown " + what,
                  near.empty() ? see_help(command) : "did you mean " + std::string(near) + "?")
       .error();
@@ -95,11 +93,11 @@ class Parser {
     const CommandInfo& command = *parsed_.command;
     for (const Flag& flag : known_)
       if (!flag.needs.empty() && parsed_.has(flag.name) && !parsed_.has(flag.needs))
-        return invalid(std::string(flag.name), "means nothing without " + std::string(flag.needs));
+        return invalid(std::string(flag.name), "requires " + std::string(flag.needs));
     const std::size_t most = command.arguments.size();
     if (command.rest == Rest::arguments && parsed_.arguments.size() > most)
       return invalid(std::string(command.name),
-                     "one word too many: \"" + printable(parsed_.arguments[most]) + "\"",
+                     "unexpected argument: \"" + printable(parsed_.arguments[most]) + "\"",
                      see_help(command));
     return {};
   }
@@ -134,6 +132,15 @@ std::vector<Flag> flags_of(const CommandInfo& command) {
   if (command.run_flags == RunFlags::none || command.run_flags == RunFlags::sandbox)
     all.push_back({.name = "--help", .alias = "-h", .help = "show this"});
   return all;
+}
+
+std::string_view similar_name(std::string_view word, const std::vector<std::string_view>& names) {
+  constexpr std::size_t kShortestStart = 4;
+  for (const std::string_view name : names)
+    if (word.size() >= kShortestStart && name.starts_with(word)) return name;
+  // For a short word three edits match anything; the dashes of a flag always match.
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  return nearest(word, names, std::clamp<std::size_t>(letters / 3, 1, 3));
 }
 
 Result<Parsed> parse_command(const CommandInfo& command, Arguments words) {

@@ -109,6 +109,9 @@ struct Parsed {
 // command and the flag.
 Result<Parsed> parse_command(const CommandInfo& command, Arguments words);
 
+// The one of `names` that `word` begins or resembles; "" if none is close.
+std::string_view similar_name(std::string_view word, const std::vector<std::string_view>& names);
+
 // Parses the words after the command's name, and runs it or prints its help.
 Result<int> run_command(const CommandInfo& command, Arguments words);
 

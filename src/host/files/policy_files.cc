@@ -24,12 +24,12 @@ Result<void> check_owner(const struct stat& status, const Path& path, RequiredOw
   if (owner == RequiredOwner::anyone) return {};
   const bool own = owner == RequiredOwner::self && status.st_uid == ::geteuid();
   if (status.st_uid != 0 && !own)
-    return invalid(
-        "read policy", in_quotes(path) + " belongs to user " + std::to_string(status.st_uid),
-        owner == RequiredOwner::root ? "it must belong to root: chown root " + printable(path)
-                                     : "it must belong to you or to root");
+    return invalid("", in_quotes(path) + " belongs to user " + std::to_string(status.st_uid),
+                   owner == RequiredOwner::root
+                       ? "it must belong to root: chown root " + printable(path)
+                       : "it must belong to you or to root");
   if ((status.st_mode & 022) != 0)
-    return invalid("read policy", in_quotes(path) + " can be changed by others",
+    return invalid("", in_quotes(path) + " can be changed by others",
                    "chmod go-w " + printable(path));
   return {};
 }
@@ -46,11 +46,9 @@ Result<void> check_directory(const Path& path, RequiredOwner owner) {
 Result<std::string> read_opened(const UniqueFd& file, const Path& path, RequiredOwner owner) {
   struct stat status{};
   if (::fstat(file.get(), &status) < 0) return system_error("fstat", path);
-  if (!S_ISREG(status.st_mode))
-    return invalid("read policy", in_quotes(path) + " is not a plain file");
+  if (!S_ISREG(status.st_mode)) return invalid("", in_quotes(path) + " is not a plain file");
   TRY(check_owner(status, path, owner));
-  if (status.st_size > kLargest)
-    return invalid("read policy", in_quotes(path) + " is larger than 1 MiB");
+  if (status.st_size > kLargest) return invalid("", in_quotes(path) + " is larger than 1 MiB");
   return read_all(file.get(), path);
 }
 
@@ -107,7 +105,7 @@ Result<std::optional<std::string>> read_policy_file(const Path& path, RequiredOw
   if (!file && is_absence(file.error())) {
     struct stat status{};
     if (::lstat(path.c_str(), &status) < 0) return std::optional<std::string>{};
-    return invalid("read policy", in_quotes(path) + " is a dangling symlink",
+    return invalid("", in_quotes(path) + " is a dangling symlink",
                    "correct the symlink, or remove it");
   }
   if (!file) return std::unexpected(std::move(file).error());
@@ -132,7 +130,7 @@ Result<std::optional<std::string>> read_project_policy(const Path& workspace) {
     if (::fstatat(root->get(), ".coop", &status, AT_SYMLINK_NOFOLLOW) < 0 ||
         S_ISDIR(status.st_mode))
       return std::optional<std::string>{};
-    return invalid("read policy", in_quotes(join(workspace, ".coop")) + " is not a directory",
+    return invalid("", in_quotes(join(workspace, ".coop")) + " is not a directory",
                    "a symlink in its place is not followed");
   }
   if (!file) return system_error_of(file.error().errno_value, "open", path);

@@ -34,7 +34,8 @@ Feature fuse_feature() {
   const int error = errno;
   if (error == ENOENT || error == ENODEV || error == ENXIO)
     return {.reason = "/dev/fuse is missing", .fix = "sudo modprobe fuse"};
-  return {.reason = "open /dev/fuse: " + errno_text(error)};
+  return {.reason = "open /dev/fuse: " + errno_text(error),
+          .fix = error == EACCES ? "sudo chmod 666 /dev/fuse" : ""};
 }
 
 // newuidmap can write maps only with root's privileges: setuid, or file capabilities.

@@ -32,8 +32,8 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
   std::size_t unanswered = 0;
   bool gone = false;  // the client has closed the connection
 
-  // Messages keep the order of the calls. So they are queued here, and only the bell is posted: what the thread of an
-  // io_context posts itself can be overtaken by what other threads post.
+  // Queue messages under the mutex and post only a wake-up: handlers of an io_context posted from different threads may
+  // run out of order.
   void send(Json message) {
     {
       const std::lock_guard lock(mutex_);

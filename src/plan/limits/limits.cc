@@ -70,7 +70,7 @@ class Planner {
       return {};
     }
     resource(RLIMIT_DATA, "data of one process", bytes, Origin::of_flag("--memory"));
-    return weaker("--memory", "is applied to each process, not to the sandbox");
+    return weaker("the memory limit", "is applied to each process, not to the sandbox");
   }
 
   Result<void> pids(std::uint64_t count) {
@@ -80,7 +80,7 @@ class Planner {
     const std::string text = std::to_string(count);
     const bool grouped = (asked || !inside) && group("pids", "pids.max", "pids.max", text, text);
     if (inside || grouped) return {};
-    return weaker("--pids", "is not applied");
+    return weaker("the process limit", "is not applied");
   }
 
   Result<void> cpus(std::uint64_t milli) {
@@ -88,7 +88,7 @@ class Planner {
     const std::string quota = std::to_string(milli * kPeriod / 1000);
     if (group("cpu", "cpu.max", "cpu.cfs_quota_us", quota + " " + std::to_string(kPeriod), quota))
       return {};
-    return weaker("--cpus", "is not applied");
+    return weaker("the CPU limit", "is not applied");
   }
 
   Plan& plan_;

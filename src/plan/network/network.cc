@@ -344,7 +344,7 @@ Result<void> check_socket(const SocketRule& rule, const PathFact& fact, const Po
   return invalid(rule.origin,
                  in_quotes(rule.path) + " is " + in_quotes(fact.canonical) +
                      ", which controls this machine: " + *reason,
-                 "name the socket itself if that is meant");
+                 "name the socket itself if you intend this");
 }
 
 }  // namespace

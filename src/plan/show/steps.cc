@@ -35,7 +35,7 @@ struct Sentence {
   }
   std::string operator()(const RedirectTraffic& redirect) const {
     std::string text = "redirect all TCP to port " + std::to_string(redirect.connections) +
-                       " and questions for names to port 53 of " + joined(redirect.own, " and ");
+                       " and DNS queries to port 53 of " + joined(redirect.own, " and ");
     for (const DatagramRule& rule : redirect.datagrams)
       text += ", UDP to " + host_text(rule.destination) + " port " +
               std::to_string(rule.destination.port.value_or(0)) + " to port " +
@@ -69,7 +69,7 @@ struct Sentence {
   }
   std::string operator()(const JoinNetwork& join) const {
     switch (join.provider) {
-      case NetworkProvider::none: return "pass what listens to the supervisor";
+      case NetworkProvider::none: return "pass the listening sockets to the supervisor";
       case NetworkProvider::pasta: return "wait for pasta to connect the network";
       case NetworkProvider::slirp4netns: return "wait for slirp4netns to connect the network";
       case NetworkProvider::veth: return "wait for the supervisor to lay a link to the host";

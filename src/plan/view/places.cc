@@ -90,7 +90,7 @@ std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& 
 std::set<Path> names_of(const PathFact& fact, const HostFacts& host) {
   std::set<Path> names{fact.canonical};
   for (const Path& alias : mount_aliases(fact.canonical, host.mounts))
-    // Otherwise it is covered there.
+    // Skip an alias over which something else is mounted.
     if (host.fact(alias).kind == fact.target_kind) names.insert(alias);
   return names;
 }

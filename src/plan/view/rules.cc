@@ -59,10 +59,13 @@ Result<void> check_shape(const PathRule& rule, const PathFact& fact) {
   const bool directory = fact.target_kind == PathKind::directory;
   if ((rule.kind == RuleKind::overlay || rule.kind == RuleKind::tmpfs) && !directory)
     return invalid(rule.origin, in_quotes(rule.path) + " is not a directory",
-                   "use --rw, --ro or --hide for a single file");
+                   rule.origin.flag.empty()
+                       ? "use writable_paths, readable_paths or hidden_paths for a single file"
+                       : "use --rw, --ro or --hide for a single file");
   if (fact.target_kind == PathKind::socket && rule.kind != RuleKind::hide)
-    return invalid(rule.origin, in_quotes(rule.path) + " is a socket",
-                   "a socket is a door out of the sandbox; sockets are not granted by path rules");
+    return invalid(
+        rule.origin, in_quotes(rule.path) + " is a socket",
+        "a socket gives access to a process outside; use --socket, or sockets in a policy file");
   if (fact.target_kind == PathKind::device && rule.kind != RuleKind::hide)
     return invalid(rule.origin, in_quotes(rule.path) + " is a device",
                    "devices are not granted by path rules");
@@ -77,13 +80,13 @@ Result<void> check_special(const Origin& origin, const Path& path, RuleKind kind
   const bool kernel = is_within(path, "/proc") || is_within(path, "/dev") ||
                       (is_within(path, "/sys") && kind != RuleKind::read_only);
   if (kernel)
-    return invalid(origin, in_quotes(path) + " belongs to the kernel",
-                   "the sandbox has a /proc and a /dev of its own; of /sys, --ro is possible");
+    return invalid(origin, in_quotes(path) + " is part of a kernel file system",
+                   "the sandbox has a /proc and a /dev of its own; /sys can be shown read-only");
   const bool own = is_within(path, host.state_directory) || is_within(path, "/etc/coop") ||
                    (!host.home.empty() && is_within(path, join(host.home, ".config/coop")));
   if (own)
-    return invalid(origin, in_quotes(path) + " is coop's own",
-                   "a sandbox never sees coop's state or policies");
+    return invalid(origin, in_quotes(path) + " contains coop's state or policies",
+                   "a sandbox never sees them");
   return {};
 }
 

@@ -52,7 +52,8 @@ Result<Destination> read_name(std::string_view text, std::string_view name) {
     name.remove_prefix(2);
   }
   if (name == "*")
-    return bad(text, "is every host", "all hosts are network = \"full\", and none are \"none\"");
+    return bad(text, "is every host",
+               "use --network full, or network = \"full\", to allow every host");
   if (name.contains('*')) return bad(text, "has a \"*\" elsewhere than in \"*.\" at its front");
   const std::string dotted = "." + std::string(name) + ".";
   const bool named = policy::host_name(name) == name;
@@ -129,8 +130,7 @@ Result<std::string> lowered(std::string_view text, std::string_view hint) {
   constexpr std::size_t kLongest = 300;  // a name and a port, with room
   if (text.empty()) return bad(text, "is empty", hint);
   if (text.size() > kLongest) return bad(text, "is too long for a host name", hint);
-  if (text.contains("://"))
-    return bad(text, "is an address of a page", "write only the host of it");
+  if (text.contains("://")) return bad(text, "is a URL", "write only its host, like example.com");
   for (const char c : text) {
     if (static_cast<unsigned char>(c) >= 0x80)
       return bad(text, "has letters outside of ASCII", "write the name as DNS has it: xn--…");

@@ -10,6 +10,7 @@
 #include "policy/merge/excess.h"
 #include "policy/merge/policy_fields.h"
 #include "policy/policy.h"
+#include "policy/variables.h"
 #include "report/words/words.h"
 
 namespace coop::policy {
@@ -42,7 +43,7 @@ class Application {
     set_fields(policy_, effective_.settings);
     policy_.workspace = word_of(effective_.settings, Key::workspace);
     TRY(apply_network(effective_.settings, policy_));
-    apply_environment();
+    TRY(apply_environment());
     for (const ScopeReason& scope : kScopes) TRY(add_rules(scope));
     bound_calls();
     TRY(apply_bounds());
@@ -76,10 +77,26 @@ class Application {
     return {};
   }
 
-  void apply_environment() {
+  // The planner checks this again, without knowing where a variable was written.
+  Result<void> check_environment(Key key) const {
+    for (const Item& item : items(key)) {
+      const bool in_file = item.origin.flag.empty();
+      Result<void> checked =
+          check_variable(item.text, in_file ? info(key).name : "", policy_.unsafe_environment);
+      if (!checked && in_file)
+        checked.error().hint =
+            "if you intend this, write env.unsafe = [\"" + printable(item.text) + "\"]";
+      TRY(with_context(item.origin, std::move(checked)));
+    }
+    return {};
+  }
+
+  Result<void> apply_environment() {
     for (const Item& item : items(Key::env_pass)) policy_.pass_environment.push_back(item.text);
     for (const Item& item : items(Key::env_set)) policy_.set_environment[item.text] = item.value;
     for (const Item& item : items(Key::env_unsafe)) policy_.unsafe_environment.push_back(item.text);
+    TRY(check_environment(Key::env_set));
+    return check_environment(Key::env_pass);
   }
 
   Result<void> add_rules(const ScopeReason& scope) {

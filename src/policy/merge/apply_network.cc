@@ -23,7 +23,7 @@ Result<void> apply_mode(const Settings& settings, Policy& policy) {
   return invalid(place,
                  "network = \"host\" shares the host's network with the sandbox, its localhost "
                  "services included",
-                 "add unsafe = [\"host_network\"] if that is meant");
+                 "add unsafe = [\"host_network\"] if you intend this");
 }
 
 // An item that was never parsed would deny nothing.
@@ -60,7 +60,7 @@ Result<void> add_sockets(const Settings& settings, Policy& policy) {
     if (reason && !has_item(settings, Key::unsafe_grants, "control_sockets"))
       return invalid(item.origin,
                      "sockets: " + quoted(item.path) + " controls this machine: " + *reason,
-                     "add unsafe = [\"control_sockets\"] if that is meant");
+                     "add unsafe = [\"control_sockets\"] if you intend this");
     policy.sockets.push_back(SocketRule{.path = item.path, .origin = item.origin});
   }
   return {};

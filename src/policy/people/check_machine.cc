@@ -86,7 +86,7 @@ struct Weakness {
 std::vector<Weakness> weaknesses(const HostFacts& host) {
   std::vector<Weakness> found;
   if (host.landlock_abi == 0)
-    found.push_back({Key::landlock, "without Landlock, the second lock on files",
+    found.push_back({Key::landlock, "without Landlock, the second check on file access",
                      "use Linux 5.13 or later with landlock in the lsm= boot parameter"});
   if (host.cgroup.kind == CgroupKind::none) {
     const std::string why = host.cgroup.reason.empty() ? "" : ": " + printable(host.cgroup.reason);

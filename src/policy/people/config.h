@@ -68,7 +68,7 @@ struct Principal {
   TrustLevel ceiling = TrustLevel::owner;
   TrustLevel trust = TrustLevel::public_;
   std::string
-      reason{};  // `matched "signal:+15555550100" (coop.toml:9)`, "no user matches: public", …
+      reason{};  // `matched "signal:+15555550100" (coop.toml:9)`, "no user matches this sender", …
 };
 
 // The user with exactly this match, or else with "channel:*". Without one: public; but

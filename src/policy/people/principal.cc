@@ -66,7 +66,7 @@ Principal principal_of_sender(const Config& config, std::string_view sender,
     principal.reason =
         "no user matches, and the terminal is the owner's when the sandbox is enabled";
   } else {
-    principal.reason = "no user matches: public";
+    principal.reason = "no user matches this sender";
   }
   return under_ceiling(std::move(principal), conversation);
 }

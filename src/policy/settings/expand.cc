@@ -114,7 +114,8 @@ class Expansion {
   Result<void> put_base_in_front() {
     if (result_.starts_with('/')) return {};
     if (!surroundings_.base.starts_with('/'))
-      return bad(" is relative, and nothing says to what", "start it with \"/\" or \"~/\"");
+      return bad(" is a relative path, which only a project's policy and coop.toml may use",
+                 "start it with \"/\" or \"~/\"");
     put_in_wildcards_ = put_in_wildcards_ || has_wildcard(surroundings_.base);
     result_ = surroundings_.base + "/" + result_;
     return {};
@@ -125,7 +126,7 @@ class Expansion {
     if (result_.find('\0') != std::string::npos) return bad(" has a NUL character in it");
     // Removing ".." textually gives another directory than the kernel's if a symlink precedes it.
     if (("/" + result_ + "/").find("/../") != std::string::npos)
-      return bad(" has \"..\" in it", "write the folder it leads to");
+      return bad(" has \"..\" in it", "write the directory it leads to");
     return {};
   }
 
@@ -139,7 +140,7 @@ class Expansion {
 Result<void> check_wildcards(std::string_view text) {
   for (const auto component : std::views::split(text, '/'))
     if (const Result<void> checked = check_wildcard(std::string_view(component)); !checked)
-      return invalid(kOperation, quoted(text) + ": " + shortened(checked.error().subject),
+      return invalid(kOperation, quoted(text) + " " + checked.error().subject,
                      checked.error().hint);
   return {};
 }

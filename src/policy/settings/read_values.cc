@@ -53,7 +53,7 @@ Read read_size(const KeyInfo& key, const Node& node) {
   } else {
     return kWrongType;
   }
-  if (bytes > kLargestSize) return bad_value("larger than any machine");
+  if (bytes > kLargestSize) return bad_value("too large");
   // For the kernel, a tmpfs of size 0 has no limit.
   if (bytes == 0 && key.key != Key::output_limit) return bad_value("must be more than zero");
   return bytes;
@@ -188,7 +188,7 @@ const List* read_list(const KeyInfo& key, std::string_view name, const Entry& en
   reporter.error(
       key.check, entry.value.at,
       std::string(name) + ": " + std::to_string(list->size()) + " items, at most 1000 are possible",
-      "name the folder, domain or network they have in common");
+      "name the directory, domain or network they have in common");
   return nullptr;
 }
 

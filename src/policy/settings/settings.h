@@ -52,7 +52,7 @@ enum class Key : std::uint8_t {
   landlock,            // text: required | best_effort, as are the next two
   proc,
   limits,
-  unsafe_grants,  // items: host_network, control_sockets, kvm
+  unsafe_grants,  // items: host_network, control_sockets
 };
 
 struct Unlimited {

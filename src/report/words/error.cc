@@ -11,7 +11,9 @@ std::string to_text(const Error& error) {
   text += error.operation;
   if (!error.subject.empty()) {
     // A system error's subject is an object (quoted); otherwise it is already a sentence.
-    text += error.kind == Error::Kind::system ? " \"" + error.subject + "\"" : ": " + error.subject;
+    const bool first = !error.origin && error.operation.empty();
+    text += error.kind == Error::Kind::system ? " \"" + error.subject + "\""
+                                              : (first ? "" : ": ") + error.subject;
   }
   if (error.errno_value != 0) text += ": " + errno_text(error.errno_value);
   return text;

@@ -38,7 +38,7 @@ class Janitor {
   std::atomic<std::uint64_t> next_ = 1;
 };
 
-// Registers one sandbox with the janitor, until this object is destroyed. If this process dies
+// The registration of one sandbox with the janitor; its destructor ends it. If this process dies
 // first, the janitor waits for the sandbox's init to exit and does the cleanup.
 class Charge {
  public:

@@ -34,7 +34,7 @@ std::string last_words(int output) {
     if (said.empty() || said.contains("to syslog")) continue;
     words += (words.empty() ? "" : "; ") + std::string(said);
   }
-  return words.empty() ? "exited without output" : "it ended: " + printable(words.substr(0, kMost));
+  return words.empty() ? "exited without output" : "exited: " + printable(words.substr(0, kMost));
 }
 
 std::string hint_for(const std::string& words) {

@@ -61,10 +61,11 @@ std::unexpected<Error> not_found(const FileView::State& view, const Request& req
 Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside) {
   const Path& workspace = view.workspace_inside();
   if (is_within(inside, workspace) && is_identity_file(relative_to(inside, workspace)))
-    return denied(request.operation,
-                  in_quotes(request.path) +
-                      " is read-only by identity file: who the agent is, is not its own to write",
-                  Rule::of_coop(Part::identity_files));
+    return denied(
+        request.operation,
+        in_quotes(request.path) +
+            " is read-only by identity file: the agent must not change its identity files",
+        Rule::of_coop(Part::identity_files));
   if (view.walls == Walls::none) return {};
   const Path host = explain(view, inside).path;
   for (const guards::GuardMatcher& matcher : view.guards) {

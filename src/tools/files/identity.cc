@@ -39,7 +39,7 @@ std::vector<PathRule> identity_rules(const Path& workspace) {
                              .path = join(workspace, either_case),
                              .if_missing = Missing::skip,
                              .origin = Origin::of_coop(Part::identity_files),
-                             .reason = "who the agent is, is not its own to write",
+                             .reason = "the agent must not change its identity files",
                              .pattern = true});
   }
   return rules;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMostLinks = 16;
 
-// By the text: ".." takes the name before it away. The host's own name of the workspace is understood too.
+// Lexical normalisation: ".." removes the preceding component; host paths of the workspace are translated.
 Path inside_of(const FileView::State& view, std::string_view path) {
   const Path inside = normalize(path, view.workspace_inside());
   if (is_within(inside, view.workspace_inside()) || !is_within(inside, view.workspace()))
@@ -90,7 +90,7 @@ Result<void> check_link(const FileView::State& view, const Request& request, con
   if (view.walls == Walls::sandbox || is_within(found.inside, workspace)) return {};
   if (!is_within(found.asked, workspace)) return {};
   return with_hint(
-      "name the file it leads to, if that is meant",
+      "name the file it leads to, if you intend this",
       Result<void>(denied(
           request.operation,
           in_quotes(request.path) + " leads out of the workspace, to " + in_quotes(found.inside),

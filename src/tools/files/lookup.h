@@ -60,7 +60,7 @@ Result<UniqueFd> reopen(const UniqueFd& fd, const struct stat& status, const Req
 Result<void> check_shown(const FileView::State& view, const Request& request, const Path& inside);
 // Guards and identity files.
 Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside);
-// For what does not exist: a place that nothing shows is said to be outside the view.
+// For a missing path: reports "not in the sandbox's view" if no mount covers it.
 std::unexpected<Error> not_found(const FileView::State& view, const Request& request,
                                  const Found& found);
 // check_name(), and what the plan says. The mounts refuse it as well, Landlock only inside.

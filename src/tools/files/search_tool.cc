@@ -45,7 +45,7 @@ class Search {
     if (lines_ == 0) output.text = "[no line matches]\n";
     if (cut_) output.text += "[cut: only the first 200 matching lines are shown]\n";
     if (late_) output.text += "[stopped after 10 seconds: search in a smaller directory]\n";
-    if (walked.incomplete) output.text += "[some directories were not looked through]\n";
+    if (walked.incomplete) output.text += "[some directories were not searched]\n";
     if (passed > 0)
       output.text += "[" + std::to_string(passed) + " binary, huge or hidden files passed over]\n";
     output.structured = {{"outcome", "ok"},

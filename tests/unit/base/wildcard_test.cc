@@ -96,15 +96,15 @@ TEST(WildcardTest, GoodPatternsAreAccepted) {
 }
 
 TEST(WildcardTest, PatternsThatMeanNothingAreRefused) {
-  EXPECT_EQ(refusal("**"), "wildcard: \"**\" has \"**\" in it");
-  EXPECT_EQ(refusal("a**b"), "wildcard: \"a**b\" has \"**\" in it");
-  EXPECT_EQ(refusal("[ab"), "wildcard: \"[ab\" has a \"[\" without \"]\"");
-  EXPECT_EQ(refusal("a["), "wildcard: \"a[\" has a \"[\" without \"]\"");
-  EXPECT_EQ(refusal("[!"), "wildcard: \"[!\" has a \"[\" without \"]\"");
-  EXPECT_EQ(refusal("[]"), "wildcard: \"[]\" has an empty [] in it");
-  EXPECT_EQ(refusal("[!]"), "wildcard: \"[!]\" has an empty [] in it");
-  EXPECT_EQ(refusal("[z-a]"), "wildcard: \"[z-a]\" has a backward range in []");
-  EXPECT_EQ(refusal("\x1b**"), "wildcard: \"\\x1b**\" has \"**\" in it");
+  EXPECT_EQ(refusal("**"), "\"**\": has \"**\" in it");
+  EXPECT_EQ(refusal("a**b"), "\"a**b\": has \"**\" in it");
+  EXPECT_EQ(refusal("[ab"), "\"[ab\": has a \"[\" without \"]\"");
+  EXPECT_EQ(refusal("a["), "\"a[\": has a \"[\" without \"]\"");
+  EXPECT_EQ(refusal("[!"), "\"[!\": has a \"[\" without \"]\"");
+  EXPECT_EQ(refusal("[]"), "\"[]\": has an empty [] in it");
+  EXPECT_EQ(refusal("[!]"), "\"[!]\": has an empty [] in it");
+  EXPECT_EQ(refusal("[z-a]"), "\"[z-a]\": has a backward range in []");
+  EXPECT_EQ(refusal("\x1b**"), "\"\\x1b**\": has \"**\" in it");
   EXPECT_EQ(check_wildcard("**").error().hint, "write one \"*\" for each level of directories");
 }
 

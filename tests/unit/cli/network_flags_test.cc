@@ -152,7 +152,7 @@ TEST(NetworkFlagsTest, APortLeadsOneWay) {
 
 TEST(NetworkFlagsTest, BadValuesAreReportedWithAFix) {
   EXPECT_EQ(refused({"--allow-net", "https://a.com"}),
-            "--allow-net: \"https://a.com\" is an address of a page [write only the host of it]");
+            "--allow-net: \"https://a.com\" is a URL [write only its host, like example.com]");
   EXPECT_EQ(refused({"--allow-udp", "a.com:53"}),
             "--allow-udp: \"a.com:53\" is not for an IP address or a network of them [write "
             "ADDRESS:PORT or NETWORK:PORT, like 10.0.0.0/8:5000 or [fd00::/8]:5000]");
@@ -166,7 +166,7 @@ TEST(NetworkFlagsTest, BadValuesAreReportedWithAFix) {
 TEST(NetworkFlagsTest, SocketsThatControlTheMachineNeedTheirWord) {
   EXPECT_EQ(refused({"--socket", "/run/docker.sock"}),
             "--socket: \"/run/docker.sock\" controls this machine: starts containers with any part "
-            "of the host in them [add --unsafe control_sockets if that is meant]");
+            "of the host in them [add --unsafe control_sockets if you intend this]");
   EXPECT_THAT(refused({"--socket", "/run/docker.sock", "--unsafe", "host_network"}),
               HasSubstr("controls this machine"));
   EXPECT_EQ(parsed({"--unsafe", "control_sockets", "--socket", "/run/docker.sock"}).sockets.size(),

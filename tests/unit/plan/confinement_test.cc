@@ -141,13 +141,15 @@ TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
   EXPECT_EQ(resources(plan),
             (std::vector{ResourceLimit{RLIMIT_DATA, "data of one process", 1 << 30},
                          ResourceLimit{RLIMIT_NPROC, "processes", 64}, kNoCore}));
-  EXPECT_THAT(plan.notes, ElementsAre(HasSubstr("--memory is applied to each process"),
-                                      HasSubstr("--cpus is not applied; no delegation")));
+  EXPECT_THAT(plan.notes,
+              ElementsAre(HasSubstr("limits: the memory limit is applied to each process"),
+                          HasSubstr("limits: the CPU limit is not applied; no delegation")));
 
   host.uid = 0;
   EXPECT_THAT(
       must_compile(limited(), host).notes,
-      ElementsAre(HasSubstr("--memory"), HasSubstr("--pids is not applied"), HasSubstr("--cpus")));
+      ElementsAre(HasSubstr("the memory limit"), HasSubstr("the process limit is not applied"),
+                  HasSubstr("the CPU limit")));
 }
 
 TEST(PlanLimitsTest, RequiredLimitsWithoutGroupsAreAnError) {
@@ -156,13 +158,14 @@ TEST(PlanLimitsTest, RequiredLimitsWithoutGroupsAreAnError) {
   policy.needs[Mechanism::limits] = Need::required;
   const Error error = must_fail(policy, host);
   EXPECT_EQ(error.kind, Error::Kind::unsupported);
-  EXPECT_THAT(to_text(error), HasSubstr("--memory needs a control group"));
+  EXPECT_THAT(to_text(error), HasSubstr("the memory limit needs a control group"));
   policy.limits.memory.reset();
   policy.limits.milli_cpus.reset();
   EXPECT_EQ(must_compile(policy, host).notes,
             std::vector<std::string>{});  // setrlimit really enforces this one
   host.uid = 0;
-  EXPECT_THAT(to_text(must_fail(policy, host)), HasSubstr("--pids needs a control group"));
+  EXPECT_THAT(to_text(must_fail(policy, host)),
+              HasSubstr("the process limit needs a control group"));
 }
 
 TEST(PlanLimitsTest, TheDefaultsNeedNoGroup) {

@@ -169,7 +169,7 @@ TEST(VariablesTest, WhatInjectsCodeIsRefusedUnlessNamed) {
                            "PERL5LIB", "GCONV_PATH", "JAVA_TOOL_OPTIONS"}) {
     const Result<void> checked = check_variable(name, "--env", {});
     ASSERT_FALSE(checked.has_value()) << name;
-    EXPECT_EQ(checked.error().hint, std::string("if that is meant, add --unsafe-env ") + name);
+    EXPECT_EQ(checked.error().hint, std::string("if you intend this, add --unsafe-env ") + name);
     EXPECT_TRUE(check_variable(name, "--env", std::vector<std::string>{name}).has_value()) << name;
   }
   for (const char* name : {"PATH", "LANG", "ENVIRONMENT", "MY_LD_PRELOAD", "PYTHON"})

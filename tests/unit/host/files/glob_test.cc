@@ -103,9 +103,9 @@ TEST(GlobTest, NamesNeedNoMeaningToBeMatched) {
 }
 
 TEST(GlobTest, BadPatternsAreRefused) {
-  EXPECT_EQ(refusal("/tmp/**/x"), "wildcard: \"**\" has \"**\" in it");
-  EXPECT_EQ(refusal("/tmp/[a"), "wildcard: \"[a\" has a \"[\" without \"]\"");
-  EXPECT_EQ(refusal("/tmp/[a/b]"), "wildcard: \"[a\" has a \"[\" without \"]\"");
+  EXPECT_EQ(refusal("/tmp/**/x"), "\"**\": has \"**\" in it");
+  EXPECT_EQ(refusal("/tmp/[a"), "\"[a\": has a \"[\" without \"]\"");
+  EXPECT_EQ(refusal("/tmp/[a/b]"), "\"[a\": has a \"[\" without \"]\"");
   EXPECT_EQ(refusal("tmp/*"), "wildcard: \"tmp/*\" is not an absolute path");
   EXPECT_EQ(refusal(""), "wildcard: \"\" is not an absolute path");
   EXPECT_EQ(refusal(std::string("/a\0*", 4)), "wildcard: \"/a\\x00*\" is not an absolute path");

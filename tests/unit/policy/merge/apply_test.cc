@@ -150,12 +150,24 @@ TEST(ApplyTest, AnUnknownCacheIsAnErrorOfItsLine) {
             "/home/ann/.config/coop/policy.toml:1: --cache: \"x\" is not a known cache");
 }
 
+TEST(ApplyTest, AVariableThatInjectsCodeIsAnErrorOfItsLine) {
+  const Error error = refused({user().names(Key::env_pass, {"LANG", "BASH_ENV"})});
+  EXPECT_EQ(to_text(error),
+            "/home/ann/.config/coop/policy.toml:1: env.pass: BASH_ENV injects code: every shell "
+            "script runs the file it names first");
+  EXPECT_EQ(error.hint, "if you intend this, write env.unsafe = [\"BASH_ENV\"]");
+  EXPECT_EQ(
+      applied({user().names(Key::env_pass, {"BASH_ENV"}).names(Key::env_unsafe, {"BASH_ENV"})})
+          .pass_environment,
+      std::vector<std::string>{"BASH_ENV"});
+}
+
 TEST(ApplyTest, TheHostsNetworkMustBeConfirmed) {
   const Error error = refused({user().set(Key::network, "host")});
   EXPECT_EQ(to_text(error),
             "/home/ann/.config/coop/policy.toml:1: network = \"host\" shares the host's network "
             "with the sandbox, its localhost services included");
-  EXPECT_EQ(error.hint, "add unsafe = [\"host_network\"] if that is meant");
+  EXPECT_EQ(error.hint, "add unsafe = [\"host_network\"] if you intend this");
   EXPECT_EQ(applied({user().set(Key::network, "host").names(Key::unsafe_grants, {"host_network"})})
                 .network,
             NetworkMode::host);

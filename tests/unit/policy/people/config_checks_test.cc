@@ -108,7 +108,7 @@ TEST(ConfigChecksTest, AWeakerMachineIsAWarningWithDetails) {
   EXPECT_THAT(
       checked("sandbox_available", kEnabled, facts),
       ElementsAre("2:11 warning sandbox_available: the sandbox runs without Landlock, the second "
-                  "lock on files [use Linux 5.13 or later with landlock in the lsm= boot "
+                  "check on file access [use Linux 5.13 or later with landlock in the lsm= boot "
                   "parameter]",
                   "2:11 warning sandbox_available: the sandbox runs without a control group, so "
                   "limits hold for each process alone: not writable [make the control group "
@@ -122,7 +122,7 @@ TEST(ConfigChecksTest, AWeaknessThatTheFileRulesOutIsAnError) {
       checked("sandbox_available", kEnabled + "require = [\"landlock\"]\n", facts);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr("error sandbox_available: the sandbox runs without Landlock, the "
-                                  "second lock on files, which the configuration requires"));
+                                  "second check on file access, which the configuration requires"));
 }
 
 TEST(ConfigChecksTest, OneAgentsSandboxCounts) {
@@ -203,7 +203,7 @@ TEST(ConfigChecksTest, TheHostsNetworkMustBeConfirmed) {
   EXPECT_THAT(checked("sandbox_network", host),
               ElementsAre(std::string("2:11 error sandbox_network: [sandbox]") + expected));
   EXPECT_THAT(checked("sandbox_network", host + "unsafe = [\"host_network\"]\n"), IsEmpty());
-  EXPECT_THAT(checked("sandbox_network", host + "unsafe = [\"kvm\"]\n").size(), 1u);
+  EXPECT_THAT(checked("sandbox_network", host + "unsafe = [\"control_sockets\"]\n").size(), 1u);
   const std::string user =
       "[[users]]\nname = \"ben\"\ntrust = \"full\"\nsandbox = { network = \"host\" }\n";
   EXPECT_THAT(checked("sandbox_network", user),

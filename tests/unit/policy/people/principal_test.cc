@@ -70,7 +70,7 @@ TEST(PrincipalTest, ASenderWithoutAMatchIsPublic) {
         "terminal:default ", " terminal:default", "terminal:other", "signal:+1555000100",
         "signal:+155500010000", "signal:*", "SIGNAL:+15550001000", "webhook", "webhook:", ":build",
         "webhooks:build", "*:*", "*"})
-    EXPECT_EQ(who(kPeople, sender), "- public/owner public: no user matches: public") << sender;
+    EXPECT_EQ(who(kPeople, sender), "- public/owner public: no user matches this sender") << sender;
 }
 
 TEST(PrincipalTest, InAGroupTheCeilingIsFamiliar) {
@@ -84,7 +84,7 @@ TEST(PrincipalTest, InAGroupTheCeilingIsFamiliar) {
   EXPECT_EQ(who(kPeople, "webhook:build", group),
             "hook familiar/familiar familiar: matched \"webhook:*\" (coop.toml:11)");
   EXPECT_EQ(who(kPeople, "signal:other", group),
-            "- public/familiar public: no user matches: public");
+            "- public/familiar public: no user matches this sender");
 }
 
 TEST(PrincipalTest, TheTerminalIsTheOwnersWhenTheSandboxIsEnabled) {
@@ -97,10 +97,10 @@ TEST(PrincipalTest, TheTerminalIsTheOwnersWhenTheSandboxIsEnabled) {
             "- owner/familiar familiar: no user matches, and the terminal is the owner's when the "
             "sandbox is enabled; in a group the ceiling is familiar");
   EXPECT_EQ(who("[sandbox]\nenabled = false\n" + ben, "terminal:default"),
-            "- public/owner public: no user matches: public");
-  EXPECT_EQ(who(ben, "terminal:default"), "- public/owner public: no user matches: public");
+            "- public/owner public: no user matches this sender");
+  EXPECT_EQ(who(ben, "terminal:default"), "- public/owner public: no user matches this sender");
   EXPECT_EQ(who("[sandbox]\nenabled = true\n" + ben, "terminal:1"),
-            "- public/owner public: no user matches: public");
+            "- public/owner public: no user matches this sender");
 }
 
 TEST(PrincipalTest, AMatchOfTheTerminalHoldsWhateverItsTrust) {

@@ -93,7 +93,7 @@ TEST(ExpandTest, MistakesAreRefusedWithASentence) {
       {"/a/../b", R"("/a/../b" has ".." in it)"},
       {"~/..", R"("~/.." has ".." in it)"},
       {"$UP/x", R"("$UP/x" has ".." in it)"},
-      {"/a/**", R"("/a/**": "**" has "**" in it)"},
+      {"/a/**", R"("/a/**" has "**" in it)"},
       {std::string_view("/a\0b", 4), R"("/a\x00b" has a NUL character in it)"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(error_of(text, surroundings()), message);
@@ -102,9 +102,10 @@ TEST(ExpandTest, MistakesAreRefusedWithASentence) {
 TEST(ExpandTest, WithoutAHomeOrABaseTheyCannotBeUsed) {
   EXPECT_EQ(error_of("~/x", {}), R"("~/x": there is no home directory)");
   EXPECT_EQ(error_of("~", {.home = "relative"}), R"("~": there is no home directory)");
-  EXPECT_EQ(error_of("x", {}), R"("x" is relative, and nothing says to what)");
+  EXPECT_EQ(error_of("x", {}),
+            R"("x" is a relative path, which only a project's policy and coop.toml may use)");
   EXPECT_EQ(error_of("$V", {.environment = {{"V", "x"}}}),
-            R"("$V" is relative, and nothing says to what)");
+            R"("$V" is a relative path, which only a project's policy and coop.toml may use)");
   EXPECT_EQ(expand_path("/x", {})->path, "/x");
 }
 

@@ -169,8 +169,8 @@ TEST(NetworkSettingsTest, SocketsThatControlTheMachineNeedTheirWord) {
   EXPECT_EQ(refused({user().paths(Key::sockets, {"/run/docker.sock"})}),
             kMine +
                 ":1: sockets: \"/run/docker.sock\" controls this machine: starts containers "
-                "with any part of the host in them [add unsafe = [\"control_sockets\"] if that "
-                "is meant]");
+                "with any part of the host in them [add unsafe = [\"control_sockets\"] if you "
+                "intend this]");
   EXPECT_EQ(applied({user()
                          .paths(Key::sockets, {"/run/docker.sock"})
                          .names(Key::unsafe_grants, {"control_sockets"})})

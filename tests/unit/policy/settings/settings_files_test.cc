@@ -75,7 +75,7 @@ TEST(SettingsFilesTest, ListsHaveAtMostAThousandItems) {
                            "p.toml",
                            {2, 16},
                            "hidden_paths: 1001 items, at most 1000 are possible",
-                           "name the folder, domain or network they have in common"}};
+                           "name the directory, domain or network they have in common"}};
   EXPECT_EQ(read("[sandbox]\nhidden_paths = " + list_of(1001)).findings, expected);
 
   std::string variables = "[sandbox.env.set]\n";

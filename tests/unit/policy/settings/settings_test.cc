@@ -99,8 +99,8 @@ TEST(SettingsTest, EveryKeyIsRead) {
            {{Key::landlock, scalar("required")},
             {Key::proc, scalar("best_effort")},
             {Key::limits, scalar("required")}}},
-          {"unsafe = [\"host_network\", \"kvm\"]",
-           {{Key::unsafe_grants, texts({"host_network", "kvm"})}}},
+          {"unsafe = [\"host_network\", \"control_sockets\"]",
+           {{Key::unsafe_grants, texts({"host_network", "control_sockets"})}}},
       },
       Shape::policy_file);
 }

@@ -79,7 +79,7 @@ backend = "bwrap"
 base_image = "ubuntu:24.04"
 auto_commit = true
 cache_volumes = ["cargo", "pip"]
-unsafe = ["host_network", "control_sockets", "kvm"]
+unsafe = ["host_network", "control_sockets"]
 require = ["landlock", "proc"]
 best_effort = ["limits"]
 

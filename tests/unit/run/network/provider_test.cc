@@ -44,7 +44,7 @@ TEST_F(ProviderTest, ItsLastWordsAreTheErrorWhenItEnds) {
   const std::string all = problem(NetworkProvider::slirp4netns,
                                   "echo; echo ' no luck '; echo not sent to syslog; echo 2nd");
   EXPECT_NE(all.find("slirp4netns"), std::string::npos) << all;
-  EXPECT_NE(all.find("it ended: no luck; 2nd"), std::string::npos) << all;
+  EXPECT_NE(all.find("exited: no luck; 2nd"), std::string::npos) << all;
   EXPECT_NE(all.find("--network allowlist needs no other program"), std::string::npos) << all;
   const std::string tun = problem(NetworkProvider::slirp4netns, "echo open tun >&2");
   EXPECT_NE(tun.find("it needs /dev/net/tun"), std::string::npos) << tun;
