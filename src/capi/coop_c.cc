@@ -44,10 +44,9 @@ std::string_view kind_of(const Error& error) {
 }
 
 std::string error_text(const Error& error) {
-  return text_of({{"error",
-                   {{"kind", kind_of(error)},
-                    {"message", to_text(error)},
-                    {"hint", hint_of(error)}}}});
+  return text_of(
+      {{"error",
+        {{"kind", kind_of(error)}, {"message", to_text(error)}, {"hint", hint_of(error)}}}});
 }
 
 // Runs `work`, and returns its answer or the error to the caller.
