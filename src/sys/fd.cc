@@ -34,7 +34,14 @@ Result<UniqueFd> open_resolved(int directory, const std::string& name, int flags
   open_how how{};
   how.flags = static_cast<__u64>(flags | O_CLOEXEC);
   how.resolve = resolve;
-  const long fd = ::syscall(SYS_openat2, directory, name.c_str(), &how, sizeof how);
+  // EAGAIN: something on this machine was renamed or mounted while the kernel went through "..", and it cannot tell
+  // whether that led out. Bounded: a loop of renames must not keep us here.
+  constexpr int kMostTries = 1000;
+  long fd = -1;
+  for (int count = 0; count < kMostTries && fd < 0; ++count) {
+    fd = ::syscall(SYS_openat2, directory, name.c_str(), &how, sizeof how);
+    if (fd < 0 && errno != EAGAIN) break;
+  }
   if (fd < 0) return system_error("openat2", name);
   return UniqueFd(static_cast<int>(fd));
 }
