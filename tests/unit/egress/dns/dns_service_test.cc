@@ -76,11 +76,13 @@ class Asking {
  private:
   std::unique_ptr<EventLoop> loop_ = EventLoop::make().value();
   NameTable table_{};
-  policy::DestinationRules rules_{.allowed = {tests::rule("*.example.com", "--allow-net")}};
+  policy::DestinationRules rules_{.allowed = {tests::rule("*.example.com", "--allow-net")},
+                                  .denied = {tests::rule("bad.example", "--deny-net")}};
   DnsService service_{
       *loop_, table_, rules_, [this](const DnsEvent& event) {
         seen.push_back(event.name +
-                       (event.allowed ? " allowed" : " denied: " + report::to_text(event.rule)));
+                       (event.allowed ? " allowed" : " denied: " + report::to_text(event.rule)) +
+                       (event.grant ? "; " + report::to_text(*event.grant) : ""));
       }};
   sockaddr_in udp_{};
   sockaddr_in tcp_{};
@@ -110,7 +112,16 @@ TEST(DnsServiceTest, AllowedNamesGetAnAddressAndOthersDoNotExist) {
   }
   asking.finish();
   EXPECT_EQ(asking.seen, (std::vector<std::string>{"a.example.com allowed",
-                                                   "evil.example denied: no rule allows it"}));
+                                                   "evil.example denied: no rule allows it; "
+                                                   "--allow-net evil.example"}));
+}
+
+// A grant would not help against a rule that denies.
+TEST(DnsServiceTest, ADeniedNameIsToldWithoutAGrant) {
+  Asking asking;
+  EXPECT_FALSE(asking.ask(SOCK_DGRAM, question("\x03"s + "bad" + "\x07" + "example")).empty());
+  asking.finish();
+  EXPECT_EQ(asking.seen, (std::vector<std::string>{"bad.example denied: --deny-net bad.example"}));
 }
 
 TEST(DnsServiceTest, IdleStreamsDoNotBlockOthers) {
