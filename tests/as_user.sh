@@ -35,6 +35,18 @@ case ${1:-} in
   cleanup) cleanup; exit ;;
 esac
 if [[ $EUID -ne 0 ]]; then exec "$@"; fi
+# Where only root may open /dev/fuse, the tests that need it get a node of their own, in a mount namespace of their own.
+if [[ -n ${COOP_TEST_OPEN_FUSE:-} ]]; then
+  # shellcheck disable=SC2016 # the inner shell expands it
+  exec env -u COOP_TEST_OPEN_FUSE unshare --mount sh -ec '
+    place=$(mktemp -d /tmp/coop-fuse.XXXXXX)
+    mount -t tmpfs none "$place"
+    mknod -m 0666 "$place/fuse" c 10 229
+    mount --bind "$place/fuse" /dev/fuse
+    umount --lazy "$place"
+    rmdir "$place"
+    exec "$@"' sh "${BASH_SOURCE[0]}" "$@"
+fi
 (flock 9; setup) 9>"/tmp/.coop-as-user.lock"
 staged() { flock /tmp/.coop-as-user.lock bash -c "$(declare -f stage_copy); stage=$stage; stage_copy \"\$@\"" stage_copy "$@"; }
 program=$(staged "$1")

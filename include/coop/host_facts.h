@@ -97,6 +97,7 @@ struct WorkspaceFacts {
   // Git directories outside the workspace that it belongs to (a linked worktree's or submodule's
   // repository), proven by a pointer back to this workspace; git needs to write there.
   std::vector<Path> outside_git{};
+  std::vector<Path> git{};         // git directories, those outside included; sorted
   bool complete = true;            // false: something could not be read, or the limit was reached
   std::int64_t started = 0;        // when the walk began, in nanoseconds of the file systems' clock
   std::vector<NamedPath> named{};  // by git's configuration when the walk began; sorted

@@ -37,6 +37,7 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::remount: return operation::remount(state, instruction);
     case Operation::mount_new: return operation::mount_new(state, instruction);
     case Operation::overlay: return operation::overlay(state, instruction);
+    case Operation::serve_files: return operation::serve_files(state, instruction);
     case Operation::hide_directory:
       return operation::cover(state, instruction, state.mask_directory);
     case Operation::hide_file: return operation::cover(state, instruction, state.mask_file);
@@ -84,6 +85,7 @@ const Program* receive_rest(int control) noexcept {
   State state;
   state.control = program.control;
   state.network = program.network;
+  state.files = program.files;
   Report failure{.event = Event::failed};
   // First: we inherited every descriptor of the parent, including control sockets of other
   // sandboxes. While we hold a copy, those sandboxes do not notice the death of the supervisor.

@@ -34,6 +34,7 @@ enum class Operation : std::uint8_t {
   remount,         // path inside, first: attributes to set
   mount_new,       // text: type, path: target inside, data: options, first: attributes
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
+  serve_files,  // path inside: what the supervisor serves there; first: uid, second: gid, third: its number
   hide_directory,  // path inside, first: 1 when it may be missing
   hide_file,       // the same
   cover_file,      // path inside, second: the number of the staged file
@@ -86,6 +87,7 @@ struct Program {
   bool continues = false;
   int control = -1;            // SOCK_SEQPACKET: reports out, requests in; EOF means "exit"
   int network = -1;            // SOCK_SEQPACKET: passes sockets out, see join_network; or -1
+  int files = -1;              // SOCK_SEQPACKET: passes descriptors of /dev/fuse out; or -1
   bool makes_sockets = false;  // on `network`, for published ports
   int request = -1;            // pool: where the workload waits for its ExecRequest, or -1
   const int* keep = nullptr;   // descriptors not to close, ascending
@@ -148,6 +150,11 @@ enum class NetworkWord : std::uint32_t {
   joined,    // every listener has been passed
   ready,     // from the supervisor: the network is connected
   socket,    // from the supervisor: create one (IPv4, TCP); and the answer, with a descriptor
+};
+
+// On the files socket, with a descriptor of /dev/fuse: the file system with this number is mounted.
+struct ServedFiles {
+  std::uint64_t number = 0;
 };
 
 inline constexpr std::size_t kMostStagedFiles = 4;

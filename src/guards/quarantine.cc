@@ -66,6 +66,7 @@ class Quarantine {
   }
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found, int round) {
+    if (is_served(found.path)) return;
     const GuardedPath* const old = find(found.path);
     if (is_new(found, old, before)) return move(root, before, found, old);
     if (old != nullptr && round == 0) compare(found, *old);
@@ -91,6 +92,15 @@ class Quarantine {
     // File systems reuse inode numbers, so the same inode proves nothing about a file that could be
     // removed.
     return found.link.empty() && found.changed != old->changed && !was_mounted(found.path);
+  }
+
+  // What is new or changed there is the user's own. New repositories below modules and worktrees may be the sandbox's.
+  bool is_served(const Path& path) const {
+    return std::ranges::any_of(trees_.served, [&](const Path& git) {
+      if (!is_within(path, git)) return false;
+      const std::string_view relative = relative_to(path, git);
+      return !relative.starts_with("modules/") && !relative.starts_with("worktrees/");
+    });
   }
 
   bool was_mounted(const Path& path) const {
@@ -129,7 +139,7 @@ class Quarantine {
   // A guarded symlink could not be pinned. Restore it if it is missing or was replaced.
   void put_links_back(const Path& root, const WorkspaceFacts& before) {
     for (const GuardedPath& old : before.guarded) {
-      if (old.link.empty()) continue;
+      if (old.link.empty() || is_served(old.path)) continue;
       const Path base = base_of(root, before, old.path);
       const Result<void> made =
           QuarantineStore::make_link(base, relative_to(old.path, base), old.link);

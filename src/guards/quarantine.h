@@ -1,6 +1,7 @@
 // Moves files away that appeared under a guarded name during a run, and keeps them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct WatchedTrees {
   const std::vector<Path>& roots;         // writable trees of the host, canonical
   const std::vector<std::string>& names;  // guards in force
   const std::vector<Path>& mounted;       // guarded paths that were read-only all along
+  std::span<const Path> served{};  // git directories whose guarded names only the host could change
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what

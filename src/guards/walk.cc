@@ -148,9 +148,10 @@ void GuardWalk::look(Level& level) {
 
 void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
   const bool known_place = standing.place == Place::module || standing.place == Place::worktree;
-  if (known_place && path_.size() < PATH_MAX) {
+  if (path_.size() < PATH_MAX) {
     count_path(path_);
-    git_directories_.insert(path_);
+    if (known_place) git_directories_.insert(path_);
+    git_.insert(path_);
   }
   const bool configured = has(sight, "config") || has(sight, "config.worktree");
   if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)
@@ -294,6 +295,8 @@ void GuardWalk::count_path(const Path& path) {
   path_bytes_ += path.size();
   if (path_bytes_ > limits_.path_bytes) give_up();
 }
+
+std::vector<Path> GuardWalk::take_git() { return {git_.begin(), git_.end()}; }
 
 std::vector<GuardedPath> GuardWalk::take_guarded() {
   for (const auto& [index, leads] : git_files_)

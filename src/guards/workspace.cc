@@ -46,6 +46,7 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
     add_named(walk, guards, facts.named);
   }
   facts.guarded = walk.take_guarded();
+  facts.git = walk.take_git();
   facts.complete = walk.complete();
   return facts;
 }

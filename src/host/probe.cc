@@ -27,6 +27,7 @@ Result<HostFacts> probe(Depth depth) {
   facts.ipv6 = ::access("/proc/net/if_inet6", F_OK) == 0;
   if (depth == Depth::quick) {
     assume_the_rest(facts);
+    find_fuse(facts);
     return facts;
   }
   TRY(inspect_mounts(facts));

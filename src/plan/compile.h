@@ -23,6 +23,9 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host);
 // And then with these: other names of hidden paths, which are known only after the first facts.
 std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host);
 
+// And last, once the workspace was walked: the parts of git directories that are mounted although the rest is served.
+std::vector<Path> wanted_natives(const HostFacts& host);
+
 // The writable trees of the host in which guards apply: the workspace first, then --rw trees.
 // Caches are excluded: no host program obeys files in them.
 std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host);

@@ -129,11 +129,17 @@ struct MakeSymlink {
   std::string link;
   bool operator==(const MakeSymlink&) const = default;
 };
+// How a tree of the host reaches the sandbox.
+enum class Through : std::uint8_t {
+  mount,
+  supervisor,  // a git directory, over FUSE: guarded names are read-only, whatever the host does meanwhile
+};
 struct BindMount {
   Path source;  // canonical on the host: a symlink on it is an error
   Path target;
   MountFlags flags{};
   PathKind kind = PathKind::directory;  // of what is mounted
+  Through through = Through::mount;
   bool operator==(const BindMount&) const = default;
 };
 // Changes the access to a path of the new root, by bind-mounting it onto itself. Also pins it: a
@@ -240,6 +246,9 @@ struct GuardPlan {
   std::vector<Path> roots{};         // writable trees of the host to walk, canonical
   std::vector<std::string> names{};  // guard names in force, see policies/guards.txt
   std::vector<Path> mounted{};       // guarded host paths that were read-only all the time
+  std::vector<Path>
+      served{};  // git directories of the host in which no guarded name can be made from inside
+  std::string unserved{};  // why the others are guarded by mounts only; empty when there are none
   bool operator==(const GuardPlan&) const = default;
 };
 

@@ -113,7 +113,8 @@ struct Fields {
     return {{"action", "bind"},
             {"source", printable(bind.source)},
             {"target", printable(bind.target)},
-            {"flags", to_json(bind.flags)}};
+            {"flags", to_json(bind.flags)},
+            {"through", bind.through == Through::supervisor ? "supervisor" : "mount"}};
   }
   Json operator()(const Remount& remount) const {
     return {{"action", "remount"},
@@ -184,6 +185,8 @@ std::string plan_json(const Plan& plan) {
     environment[printable(name)] = printable(value);
   Json guarded = Json::array();
   for (const Path& path : plan.guards.mounted) guarded.push_back(printable(path));
+  Json served = Json::array();
+  for (const Path& path : plan.guards.served) served.push_back(printable(path));
   const Json json{{"session", plan.id},
                   {"view", coop::to_text(plan.view)},
                   {"workspace", printable(plan.workspace)},
@@ -191,7 +194,11 @@ std::string plan_json(const Plan& plan) {
                   {"namespaces", plan.namespaces},
                   {"steps", steps},
                   {"group", {{"name", plan.group.name}, {"limits", limits}}},
-                  {"guards", {{"names", plan.guards.names}, {"read_only", guarded}}},
+                  {"guards",
+                   {{"names", plan.guards.names},
+                    {"read_only", guarded},
+                    {"served", served},
+                    {"unserved", plan.guards.unserved}}},
                   {"network", to_json(plan.network)},
                   {"environment", environment},
                   {"notes", plan.notes}};

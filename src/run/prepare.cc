@@ -135,12 +135,16 @@ Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const Hos
 WorkspaceFacts merged(const std::vector<WorkspaceFacts>& looks) {
   WorkspaceFacts all;
   for (const WorkspaceFacts& look : looks) {
+    all.git.insert(all.git.end(), look.git.begin(), look.git.end());
     all.guarded.insert(all.guarded.end(), look.guarded.begin(), look.guarded.end());
     all.complete = all.complete && look.complete;
     for (const std::string& note : look.notes)
       if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(note);
   }
   if (!looks.empty()) all.outside_git = looks.front().outside_git;
+  std::ranges::sort(all.git);
+  const auto repeated = std::ranges::unique(all.git);
+  all.git.erase(repeated.begin(), repeated.end());
   return all;
 }
 
@@ -186,6 +190,13 @@ bool wants_group(const Draft& draft) {
          (limits.pids && limits.pids != Limits{}.pids);
 }
 
+bool may_serve(const Draft& draft) {
+  const bool writes = std::ranges::any_of(
+      draft.policy.rules, [](const PathRule& rule) { return rule.kind == RuleKind::read_write; });
+  return draft.host.fuse.available &&
+         (writes || draft.policy.workspace_access == Access::read_write);
+}
+
 Result<Prepared> prepare(Policy policy) {
   Draft draft = TRY(begin_prepare(std::move(policy)));
   return finish_prepare(std::move(draft));
@@ -208,6 +219,7 @@ Result<void> gather(Draft& draft) {
   if (!draft.looks) draft.looks = TRY(look_through(policy, host));
   host.workspace = merged(*draft.looks);
   host::inspect(host, host.workspace.outside_git);
+  host::inspect(host, plan::wanted_natives(host));
   return {};
 }
 

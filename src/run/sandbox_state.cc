@@ -84,8 +84,8 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
   guards::QuarantineReport report =
-      guards::quarantine({guards.roots, guards.names, guards.mounted}, state.prepared.before,
-                         state.prepared.quarantine);
+      guards::quarantine({guards.roots, guards.names, guards.mounted, guards.served},
+                         state.prepared.before, state.prepared.quarantine);
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,
@@ -150,6 +150,13 @@ Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
   return launch;
 }
 
+Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command* command) {
+  const Prepared& prepared = state.prepared;
+  state.files = TRY(FileService::start(prepared.plan, prepared.before, launch.take_files()));
+  state.launched = TRY(std::move(launch).complete(prepared.plan, command));
+  return {};
+}
+
 // With a group the janitor comes first: at no moment may a group exist that would never be removed.
 // And the group comes before the child, which is cloned into it.
 Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& early,
@@ -159,7 +166,7 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   state.charge = TRY(Charge::give(cleanup_for(state.prepared)));
   state.group = TRY(with_context("making the control group", Group::make(plan.group)));
   Launch launch = TRY(begin_launch(state, early, options));
-  state.launched = TRY(std::move(launch).complete(plan, command));
+  TRY(complete_launch(state, std::move(launch), command));
   return state.charge.watch(state.launched.pidfd.get());
 }
 
@@ -175,8 +182,7 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
                            const Command* command, const LaunchOptions& options) {
   Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
-  const Plan& plan = state.prepared.plan;
-  state.launched = TRY(std::move(launch).complete(plan, command));
+  TRY(complete_launch(state, std::move(launch), command));
   if (options.defer_janitor) {
     // If the supervisor is killed before that, new guarded files stay where they are.
     state.later = {std::chrono::steady_clock::now() + kGrace, [&] { return call_janitor(state); }};
@@ -202,6 +208,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   TRY(make_directories(std::exchange(draft.missing, {})));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   LaunchOptions bounded = options;
+  bounded.serves_files = may_serve(draft);
   if (!options.prepared) bounded.timeout = within(options.timeout, draft.policy.bounds.timeout);
   if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, bounded));
   else TRY(start_at_once(*state, std::move(draft), early, command, bounded));
@@ -217,8 +224,8 @@ bool read_report(Sandbox::State& state) {
   switch (report.event) {
     case child::Event::failed: state.failed = report; break;
     case child::Event::terminal: state.terminal = std::move(received.descriptor); break;
-    case child::Event::ready:
-    case child::Event::root: break;
+    case child::Event::root: state.root = std::move(received.descriptor); break;
+    case child::Event::ready: break;
     case child::Event::stopped:
       if (state.on_stop) state.on_stop(report.status);
       break;
@@ -300,6 +307,7 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
 void release(Sandbox::State& state) {
   if (state.released) return;
   reap(state);
+  state.files.reset();
   state.group.remove();
   state.charge.end();
   state.released = true;

@@ -10,6 +10,7 @@
 
 #include "coop/sandbox.h"
 #include "run/cleanup/janitor.h"
+#include "run/files/service.h"
 #include "run/network/network.h"
 #include "run/prepare.h"
 #include "run/start/group.h"
@@ -36,13 +37,15 @@ struct Sandbox::State {
   run::Group group{};
   run::Charge charge{};
   run::Launched launched{};
-  std::unique_ptr<run::Network> network{};  // null if the network needs no service
+  std::unique_ptr<run::Network> network{};    // null if the network needs no service
+  std::unique_ptr<run::FileService> files{};  // null if no git directory is served
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
   bool timed_out = false;                 // init ended the run, possibly while we were stopped
   Path directory{};                       // the command's working directory
   UniqueFd terminal{};
+  UniqueFd root{};                     // of the sandbox, where it was asked for
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};
   pid_t owner = ::getpid();  // a forked child of the program has a copy of all this

@@ -1,13 +1,9 @@
 #include "run/view_root.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <algorithm>
 #include <cerrno>
-#include <map>
 
 #include "plan/compile.h"
+#include "run/look_again.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -28,7 +24,8 @@ Policy policy_for_view(Policy policy) {
 Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   Draft draft = TRY(begin_prepare(policy));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
-  Launch launch = TRY(Launch::begin(early, {.prepared = true, .pass_root = true}, Group()));
+  Launch launch = TRY(Launch::begin(
+      early, {.prepared = true, .pass_root = true, .serves_files = may_serve(draft)}, Group()));
   ViewRoot view;
   Draft existing = draft;
   existing.missing.clear();
@@ -38,6 +35,7 @@ Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   const Prepared mounted = TRY(compile(std::move(existing)));
   view.prepared_ = mounted;
   if (!same) view.prepared_ = TRY(finish_prepare(std::move(draft)));
+  view.files_ = TRY(FileService::start(mounted.plan, mounted.before, launch.take_files()));
   view.launched_ = TRY(std::move(launch).complete(mounted.plan, nullptr));
   TRY(view.receive_root(mounted.plan));
   return view;
@@ -58,25 +56,7 @@ Result<void> ViewRoot::receive_root(const Plan& plan) {
 
 bool ViewRoot::is_alive() const { return !is_ready(launched_.pidfd.get()); }
 
-// The mounts hold their inodes, so that a number that is the same now means the same inode.
-bool ViewRoot::is_current() const {
-  std::map<Path, Path> sources;  // of what is at a place in the end
-  for (const Step& step : prepared_.plan.steps) {
-    if (const auto* bind = std::get_if<BindMount>(&step.action))
-      sources[bind->target] = bind->source;
-    else if (const auto* hide = std::get_if<HideMount>(&step.action)) sources.erase(hide->target);
-    else if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action))
-      sources.erase(tmpfs->target);
-  }
-  return std::ranges::all_of(sources, [&](const auto& mount) {
-    const Result<UniqueFd> inside = open_in_root(root_.get(), mount.first, O_PATH | O_NOFOLLOW);
-    struct stat mounted{};
-    struct stat now{};
-    return inside && ::fstat(inside->get(), &mounted) == 0 &&
-           ::lstat(mount.second.c_str(), &now) == 0 && mounted.st_dev == now.st_dev &&
-           mounted.st_ino == now.st_ino;
-  });
-}
+bool ViewRoot::is_current() const { return mounts_are_current(root_.get(), prepared_.plan); }
 
 ViewRoot::~ViewRoot() {
   // A child that the program forked has a copy of this, and the sandbox stays the parent's.

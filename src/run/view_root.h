@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <memory>
+
 #include "base/result.h"
+#include "run/files/service.h"
 #include "run/prepare.h"
 #include "run/start/launch.h"
 #include "sys/fd.h"
@@ -35,6 +38,7 @@ class ViewRoot {
   Result<void> receive_root(const Plan& plan);
 
   Prepared prepared_{};
+  std::unique_ptr<FileService> files_{};
   Launched launched_{};
   UniqueFd root_{};
   pid_t owner_ = ::getpid();

@@ -73,7 +73,8 @@ KERNEL_TEST(EscapeGit, CommonDirectoryOfTheRepository) {
   make_small_repository(workspace.path());
   const std::string script = std::string(kEvilSettings) + "echo ../evil > .git/commondir";
   const nlohmann::json output = run_script(workspace, script);
-  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  EXPECT_TRUE(exists(workspace / "evil/refs"))
+      << output.dump();  // it ran; a served directory refuses the file itself
   EXPECT_TRUE(!exists(workspace / ".git/commondir") || !exists(workspace / "evil/config"))
       << output.dump();
   run_script(workspace, script, {"--allow-guarded", ".git"});

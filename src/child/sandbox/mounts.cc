@@ -4,6 +4,7 @@
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -118,21 +119,37 @@ struct Place {
   long directory;
 };
 
-// Writes "/proc/self/fd/N" + suffix. `buffer` holds 64 bytes.
-void descriptor_path(char* buffer, const char* key, long fd, const char* suffix) noexcept {
-  const auto append = [&buffer](const char* text) {
-    while (*text != '\0') *buffer++ = *text++;
-  };
-  append(key);
-  append("/proc/self/fd/");
-  char digits[12];
-  int count = 0;
-  do digits[count++] = static_cast<char>('0' + fd % 10);
-  while ((fd /= 10) > 0);
-  while (count > 0) *buffer++ = digits[--count];
-  append(suffix);
-  *buffer = '\0';
-}
+// Mount options in a buffer, as new_filesystem() takes them.
+class Options {
+ public:
+  // key + number + suffix. Each is a literal of ours: the buffer is large enough for all of them.
+  void add(const char* key, std::uint64_t number, const char* suffix = "") noexcept {
+    append(key);
+    char digits[20];
+    int count = 0;
+    do digits[count++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0) *end_++ = digits[--count];
+    append(suffix);
+    *end_++ = '\0';
+  }
+  void add(const char* flag) noexcept {
+    append(flag);
+    *end_++ = '\0';
+  }
+  const char* get() noexcept {
+    *end_ = '\0';
+    return buffer_;
+  }
+
+ private:
+  void append(const char* text) noexcept {
+    while (*text != '\0') *end_++ = *text++;
+  }
+
+  char buffer_[320];
+  char* end_ = buffer_;
+};
 
 }  // namespace
 
@@ -288,22 +305,39 @@ int overlay(State& state, const Instruction& instruction) noexcept {
   if (const int error = attach(upper.get(), target.get())) return error;
   if (const int error = attempt(SYS_mkdirat, upper.get(), "upper", 0755)) return error;
   if (const int error = attempt(SYS_mkdirat, upper.get(), "work", 0755)) return error;
-  char options[256];
-  char* end = options;
-  const auto add = [&end](const char* key, long fd, const char* suffix) {
-    descriptor_path(end, key, fd, suffix);
-    while (*end != '\0') ++end;
-    ++end;
-  };
-  add("lowerdir=", lower.get(), "");
-  add("upperdir=", upper.get(), "/upper");
-  add("workdir=", upper.get(), "/work");
-  for (const char* flag = "userxattr"; *flag != '\0';) *end++ = *flag++;
-  *end++ = '\0';
-  *end = '\0';
-  const ScopedFd tree(new_filesystem("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  const auto upper_fd = static_cast<std::uint64_t>(upper.get());
+  Options options;
+  options.add("lowerdir=/proc/self/fd/", static_cast<std::uint64_t>(lower.get()));
+  options.add("upperdir=/proc/self/fd/", upper_fd, "/upper");
+  options.add("workdir=/proc/self/fd/", upper_fd, "/work");
+  options.add("userxattr");
+  const ScopedFd tree(
+      new_filesystem("overlay", options.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
   if (tree.failed()) return tree.error();
   return attach(tree.get(), upper.get());
+}
+
+// The device must be opened here: the kernel takes only a descriptor from the user namespace in which it is mounted.
+// default_permissions: the kernel checks modes, for the supervisor, which may be root, would not.
+int serve_files(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH | O_DIRECTORY));
+  if (target.failed()) return target.error();
+  const ScopedFd device(open_on_host("/dev/fuse", O_RDWR));
+  if (device.failed()) return device.error();
+  Options options;
+  options.add("fd=", static_cast<std::uint64_t>(device.get()));
+  options.add("rootmode=40755");
+  options.add("user_id=", instruction.first);
+  options.add("group_id=", instruction.second);
+  options.add("default_permissions");
+  const ScopedFd tree(new_filesystem("fuse", options.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  if (tree.failed()) return tree.error();
+  const ServedFiles served{instruction.third};
+  const long sent = send_with_descriptor(state.files, &served, sizeof served,
+                                         static_cast<int>(device.get()), MSG_NOSIGNAL);
+  if (sent < 0) return error_of(sent);
+  forget_parent(state);
+  return attach(tree.get(), target.get());
 }
 
 int cover(State& state, const Instruction& instruction, int mask) noexcept {
@@ -332,6 +366,8 @@ int enter_root(State& state, const Instruction&) noexcept {
   if (state.mask_file >= 0) raw::call(SYS_close, state.mask_file);
   for (const int staged : state.staged)
     if (staged >= 0) raw::call(SYS_close, staged);
+  if (state.files >= 0) raw::call(SYS_close, state.files);
+  state.files = -1;
   raw::call(SYS_close, state.root);
   return 0;
 }

@@ -22,6 +22,7 @@ int bind(State& state, const Instruction& instruction) noexcept;
 int remount(State& state, const Instruction& instruction) noexcept;
 int mount_new(State& state, const Instruction& instruction) noexcept;
 int overlay(State& state, const Instruction& instruction) noexcept;
+int serve_files(State& state, const Instruction& instruction) noexcept;
 // Mounts `mask` over the path.
 int cover(State& state, const Instruction& instruction, int mask) noexcept;
 int seal(State& state, const Instruction& instruction) noexcept;

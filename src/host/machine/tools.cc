@@ -104,8 +104,10 @@ std::optional<Path> find_program(const HostFacts& facts, std::string_view name) 
   return std::nullopt;
 }
 
+void find_fuse(HostFacts& facts) { facts.fuse = fuse_feature(); }
+
 void find_tools(HostFacts& facts) {
-  facts.fuse = fuse_feature();
+  find_fuse(facts);
   facts.id_ranges = id_ranges_feature(facts);
   find_network_tools(facts);
 }

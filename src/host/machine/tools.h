@@ -8,6 +8,8 @@
 
 namespace coop::host {
 
+// Fills fuse: whether /dev/fuse can be opened.
+void find_fuse(HostFacts& facts);
 // Fills fuse, id_ranges, pasta and slirp4netns.
 void find_tools(HostFacts& facts);
 // Of these, pasta and slirp4netns.

@@ -27,7 +27,10 @@ bool is_made_for_sandbox(const Action& action, const Path& place) {
 // deeper wins.
 class Place {
  public:
-  Place(const Path& path, const Path& place) : path_(path) { found_.inside = place; }
+  Place(const Path& path, const Path& place, const GuardPlan& guards)
+      : path_(path), guards_(guards) {
+    found_.inside = place;
+  }
 
   void apply(const Step& step) {
     const Reach before = found_.reach;
@@ -39,6 +42,7 @@ class Place {
       const bool same = shows(bind->source, bind->target, path_, place);
       const bool writable = bind->flags.access == Access::read_write;
       set(!same ? Reach::hidden : writable ? Reach::writable : Reach::readable, step);
+      if (same && bind->through == Through::supervisor) apply_served();
     } else if (const auto* overlay = std::get_if<OverlayMount>(&step.action)) {
       if (!is_within(place, overlay->target)) return;
       const bool same = shows(overlay->lower, overlay->target, path_, place);
@@ -56,6 +60,18 @@ class Place {
   const Explanation& found() const { return found_; }
 
  private:
+  // In a served git directory names decide.
+  void apply_served() {
+    constexpr std::string_view kInGit = ".git/";
+    for (const Path& git : guards_.served)
+      for (const std::string& name : guards_.names) {
+        if (!name.starts_with(kInGit) || !is_within(path_, join(git, name.substr(kInGit.size()))))
+          continue;
+        found_.reach = Reach::readable;
+        found_.origin = Origin::of_coop(Part::guard, name);
+      }
+  }
+
   bool covers(const Action& action) const {
     const Path& place = found_.inside;
     if (const auto* hide = std::get_if<HideMount>(&action)) return is_within(place, hide->target);
@@ -70,6 +86,7 @@ class Place {
   }
 
   const Path& path_;
+  const GuardPlan& guards_;
   Explanation found_{};
 };
 
@@ -181,7 +198,7 @@ std::string_view to_text(Reach reach) {
 Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
   Explanation best = absent(plan, policy, path);
   for (const Path& inside : places_in(plan, path)) {
-    Place place(path, inside);
+    Place place(path, inside, plan.guards);
     for (const Step& step : plan.steps) place.apply(step);
     if (place.found().reach > best.reach) {
       best = place.found();
@@ -212,7 +229,7 @@ Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& i
     found.path.clear();
     return found;
   }
-  Place place(*host, inside);
+  Place place(*host, inside, plan.guards);
   for (const Step& step : plan.steps) place.apply(step);
   Explanation found = place.found();
   found.path = *host;

@@ -98,7 +98,9 @@ struct Sentence {
     return "make the symlink " + in_quotes(link.target) + " to " + in_quotes(link.link);
   }
   std::string operator()(const BindMount& bind) const {
-    return "bind " + flag_words(bind.flags) + " " + in_quotes(bind.source) +
+    const bool served = bind.through == Through::supervisor;
+    return (served ? "serve the git directory " : "bind " + flag_words(bind.flags) + " ") +
+           in_quotes(bind.source) +
            (bind.source == bind.target ? "" : " at " + in_quotes(bind.target));
   }
   std::string operator()(const Remount& remount) const {
@@ -163,6 +165,11 @@ std::string hint_for(const Step& step, int errno_value) {
     return "processes of this user pass too many descriptors to each other and do not receive "
            "them; another sandbox may "
            "be one of them";
+  if (const auto* bind = std::get_if<BindMount>(&step.action);
+      bind != nullptr && bind->through == Through::supervisor)
+    return "FUSE cannot be mounted here, or coop could not serve it; without read and write access "
+           "to "
+           "/dev/fuse coop uses mounts instead";
   if (errno_value == ELOOP) return "a symlink appeared where there was none while coop looked";
   if (std::holds_alternative<OverlayMount>(step.action) && errno_value == EINVAL)
     return "overlayfs cannot use this directory as its lower layer (nested overlay?); try --tmpfs "

@@ -1,5 +1,6 @@
 // Write guards: files that host programs obey are read-only inside a writable workspace.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/path.h"
@@ -53,6 +54,91 @@ void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path
   make_read_only(entries, target, Rank::guard, origin, reason_of(guarded.guard));
 }
 
+// Large, and no host program obeys a file in them: mounted, so that they cost nothing.
+constexpr std::array kNatives{"objects", "refs", "logs", "lfs"};
+constexpr std::size_t kMostServed = 32;
+constexpr std::size_t kMostNatives = 128;
+
+bool is_repository(const Path& git, const HostFacts& host) {
+  return git.ends_with("/.git") ||
+         std::ranges::find(host.workspace.outside_git, git) != host.workspace.outside_git.end();
+}
+
+// Git directories that the supervisor serves. Names decide there at each call; a read-only mount on a file would be
+// lost when the host's git renames another file over it.
+class Serving {
+ public:
+  Serving(std::vector<Entry>& entries, const HostFacts& host, GuardPlan& plan,
+          const std::vector<std::pair<Path, Path>>& roots)
+      : entries_(entries), host_(host), plan_(plan), roots_(roots) {}
+
+  void run() {
+    for (const Path& git : host_.workspace.git) {
+      if (const auto* outer = outer_of(git)) {
+        add_served(git, join(outer->second, relative_to(git, outer->first)));
+        continue;
+      }
+      if (!is_repository(git, host_)) continue;
+      if (!host_.fuse.available) plan_.unserved = host_.fuse.reason;
+      else if (tops_.size() >= kMostServed) plan_.unserved = "there are too many";
+      else add_top(git);
+    }
+  }
+
+ private:
+  const std::pair<Path, Path>* outer_of(const Path& git) const {
+    for (const auto& top : tops_)
+      if (is_within(git, top.first)) return &top;
+    return nullptr;
+  }
+
+  void add_top(const Path& git) {
+    for (const auto& [root, root_target] : roots_) {
+      const bool outside = git == root && root == root_target;
+      if (!is_within(git, root) || (git == root && !outside)) continue;
+      const Path target = join(root_target, relative_to(git, root));
+      if (is_covered(entries_, target, root_target)) return;
+      pin_parents(entries_, target, root_target, kOrigin, "pinned: it leads to a git directory");
+      bind(git, target, Through::supervisor,
+           "guarded names in it are read-only, whatever the host renames");
+      tops_.emplace_back(git, target);
+      return add_served(git, target);
+    }
+  }
+
+  void add_served(const Path& git, const Path& target) {
+    plan_.served.push_back(git);
+    for (const char* name : kNatives) {
+      const Path source = join(git, name);
+      const Path place = join(target, name);
+      if (host_.fact(source).kind != PathKind::directory || natives_ >= kMostNatives ||
+          is_covered(entries_, place, target))
+        continue;
+      ++natives_;
+      bind(source, place, Through::mount, "no host program obeys a file in it");
+    }
+  }
+
+  void bind(const Path& source, const Path& target, Through through, const char* why) {
+    entries_.push_back(Entry{.kind = Entry::Kind::bind,
+                             .target = target,
+                             .source = source,
+                             .flags = {.access = Access::read_write},
+                             .through = through,
+                             .rank = Rank::guard,
+                             .origin = kOrigin,
+                             .why = why});
+  }
+
+  const Origin kOrigin = Origin::of_coop(Part::guard, ".git");
+  std::vector<Entry>& entries_;
+  const HostFacts& host_;
+  GuardPlan& plan_;
+  const std::vector<std::pair<Path, Path>>& roots_;
+  std::vector<std::pair<Path, Path>> tops_{};  // on the host and inside
+  std::size_t natives_ = 0;
+};
+
 // A repository in one tree may name guarded paths in another: parents come first.
 std::vector<GuardedPath> sorted(std::vector<GuardedPath> guarded) {
   std::ranges::sort(guarded, {}, &GuardedPath::path);
@@ -84,6 +170,14 @@ Result<void> check_grants(const Policy& policy, const HostFacts& host, const Gua
 
 }  // namespace
 
+std::vector<Path> wanted_natives(const HostFacts& host) {
+  std::vector<Path> paths;
+  if (!host.fuse.available) return paths;
+  for (const Path& git : host.workspace.git)
+    for (const char* name : kNatives) paths.push_back(join(git, name));
+  return paths;
+}
+
 std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host) {
   std::vector<Path> trees;
   if (policy.workspace_access == Access::read_write) trees.push_back(policy.workspace);
@@ -105,7 +199,8 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   const auto roots = watched(policy, host, entries);
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
-  std::set<Path> done;
+  Serving(entries, host, plan, roots).run();
+  std::set<Path> done(plan.served.begin(), plan.served.end());
   notes.insert(notes.end(), host.workspace.notes.begin(), host.workspace.notes.end());
   for (const GuardedPath& guarded : sorted(host.workspace.guarded)) {
     if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;

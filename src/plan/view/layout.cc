@@ -127,7 +127,8 @@ class Layout {
       case Kind::cover: return place_over(entry, CoverFile{entry.target, entry.text});
       case Kind::remount: return place_over(entry, Remount{entry.target, entry.flags});
       case Kind::bind:
-        return mount(entry, BindMount{entry.source, entry.target, entry.flags, entry.shape});
+        return mount(
+            entry, BindMount{entry.source, entry.target, entry.flags, entry.shape, entry.through});
       case Kind::overlay: return mount(entry, OverlayMount{entry.source, entry.target, entry.size});
       case Kind::proc: return mount(entry, ProcFilesystem{host_.proc});
       case Kind::devpts: return mount(entry, DevptsMount{});

@@ -45,7 +45,8 @@ struct Entry {
   Path source{};                         // bind, overlay: canonical on the host
   PathKind shape = PathKind::directory;  // what the mount point has to be
   MountFlags flags{};
-  std::string text{};  // symlink: where to; file, cover: its contents
+  Through through = Through::mount;  // bind
+  std::string text{};                // symlink: where to; file, cover: its contents
   std::uint64_t size = 0;
   std::uint64_t inodes = 0;
   std::uint32_t mode = 0755;

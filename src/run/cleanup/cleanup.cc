@@ -16,10 +16,10 @@ void visit_fields(auto& archive, Cleanup& cleanup) {
   archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.quarantine);
 }
 void visit_fields(auto& archive, GuardPlan& guards) {
-  archive(guards.roots, guards.names, guards.mounted);
+  archive(guards.roots, guards.names, guards.mounted, guards.served, guards.unserved);
 }
 void visit_fields(auto& archive, WorkspaceFacts& facts) {
-  archive(facts.guarded, facts.outside_git, facts.complete, facts.started, facts.named,
+  archive(facts.guarded, facts.outside_git, facts.git, facts.complete, facts.started, facts.named,
           facts.notes);
 }
 void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
@@ -90,7 +90,7 @@ void carry_out(const Cleanup& cleanup) {
   remove_group_directories(cleanup.groups);
   const GuardPlan& guards = cleanup.guards;
   if (!guards.roots.empty())
-    guards::quarantine({guards.roots, guards.names, guards.mounted}, cleanup.before,
+    guards::quarantine({guards.roots, guards.names, guards.mounted, guards.served}, cleanup.before,
                        cleanup.quarantine);
 }
 

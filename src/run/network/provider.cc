@@ -59,13 +59,13 @@ class Program final : public Provider {
   // Until `ready`, which is asked often: pasta has no descriptor that tells. The exit of the program, a stop of the loop
   // and a timeout are errors.
   Result<void> await(const std::string& name, EventLoop& loop, const std::function<bool()>& ready) {
-    enum class State : std::uint8_t { starting, exited, late, ready };
+    enum class State : std::uint8_t { starting, exited, late, connected };
     State state = State::starting;
     TRY(loop.watch(ended(), EPOLLIN, [&](std::uint32_t) { state = State::exited; }));
     const EventLoop::Timer late = loop.after(kStartTime, [&] { state = State::late; });
     EventLoop::Timer next{};
     const std::function<void()> ask = [&] {
-      if (ready()) state = State::ready;
+      if (ready()) state = State::connected;
       else next = loop.after(std::chrono::milliseconds(2), ask);
     };
     ask();
@@ -75,7 +75,7 @@ class Program final : public Provider {
     loop.forget(ended());
     if (!decided) return unavailable(name, "the sandbox was ended meanwhile");
     if (state == State::late) return timed_out(name, "the network was not there after 10s");
-    if (state == State::ready) return {};
+    if (state == State::connected) return {};
     const std::string words = last_words(output_.get());
     return unsupported(name, words, hint_for(words));
   }

@@ -27,6 +27,7 @@
 #include "run/network/provider.h"
 #include "sys/event_loop.h"
 #include "sys/message.h"
+#include "sys/own_descriptors.h"
 
 namespace coop::run {
 
@@ -38,22 +39,6 @@ constexpr std::size_t kMostLast = 300;
 constexpr std::size_t kMostUntold = 10000;
 
 using Purpose = Listener::Purpose;
-
-// Close all other descriptors: they are the program's, for example a pipe whose reader waits for
-// EOF, or another sandbox's control socket.
-Result<void> leave_program(std::vector<int> keep) {
-  if (::unshare(CLONE_FILES) < 0) return system_error("unshare", "descriptors");
-  std::ranges::sort(keep);
-  if (const int error = child::close_all_but(keep.data(), static_cast<std::uint32_t>(keep.size())))
-    return system_error_of(error, "close_range");
-  // Keep 0, 1 and 2 open on /dev/null: an error message must not be written to a connection with
-  // such a number.
-  for (int fd = 0; fd >= 0 && fd <= STDERR_FILENO;) {
-    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (fd > STDERR_FILENO) ::close(fd);
-  }
-  return {};
-}
 
 // Two descriptors for each connection, and some for pipes.
 std::size_t most_connections() {

@@ -74,6 +74,13 @@ class Freezer {
   }
 
  private:
+  const MapIds& ids() const {
+    for (const Step& step : plan_.steps)
+      if (const auto* ids = std::get_if<MapIds>(&step.action)) return *ids;
+    static constexpr MapIds kNone{};
+    return kNone;
+  }
+
   void emit(Operation operation, Instruction instruction = {}) {
     instruction.operation = operation;
     instruction.step = step_;
@@ -179,6 +186,11 @@ class Freezer {
     emit(Operation::make_symlink, {.path = inside(link.target), .text = keep(link.link)});
   }
   void write(const BindMount& bind) {
+    if (bind.through == Through::supervisor)
+      return emit(Operation::serve_files, {.path = inside(bind.target),
+                                           .first = ids().inside_uid,
+                                           .second = ids().inside_gid,
+                                           .third = served_++});
     emit(Operation::bind,
          {.path = keep(bind.source), .text = inside(bind.target), .first = attributes(bind.flags)});
   }
@@ -261,6 +273,7 @@ class Freezer {
   std::vector<Instruction> instructions_{};
   std::uint16_t step_ = 0;
   std::uint64_t covered_ = 0;
+  std::uint64_t served_ = 0;
   bool needs_masks_ = false;
   bool full_ = false;
 };

@@ -47,8 +47,9 @@ Error clone_error(int errno_value) {
 }
 
 // Sorted and unique, as needed for close_range.
-std::vector<int> kept(const Stdio& stdio, int control, int request, int network) {
-  std::set<int> fds{stdio.input, stdio.output, stdio.error, control, request, network};
+std::vector<int> kept(const Stdio& stdio, std::initializer_list<int> sockets) {
+  std::set<int> fds{stdio.input, stdio.output, stdio.error};
+  fds.insert(sockets);
   std::erase_if(fds, [](int fd) { return fd < 0; });
   return {fds.begin(), fds.end()};
 }
@@ -130,12 +131,20 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
     launch.network_ = std::move(receive);
     network = std::move(send);
   }
+  UniqueFd files;
+  if (options.serves_files) {
+    auto [receive, send] = TRY(make_socket_pair());
+    launch.files_ = std::move(receive);
+    files = std::move(send);
+  }
   const std::span<const child::Instruction> instructions =
       TRY(freeze(early, {.await_groups = group.needs_move()}, launch.region_));
-  const std::vector<int> keep = kept(options.stdio, theirs.get(), request.get(), network.get());
+  const std::vector<int> keep =
+      kept(options.stdio, {theirs.get(), request.get(), network.get(), files.get()});
   launch.program_.control = theirs.get();
   launch.program_.request = request.get();
   launch.program_.network = network.get();
+  launch.program_.files = files.get();
   child::Program program = launch.program_;
   program.instructions = instructions.data();
   program.count = static_cast<std::uint32_t>(instructions.size());

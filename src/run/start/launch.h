@@ -37,6 +37,8 @@ struct LaunchOptions {
   std::function<void(const NetworkEvent&)> network{};
   // The process is coop's own: raise RLIMIT_NOFILE to its hard limit, for connections.
   bool raise_descriptors = false;
+  // The supervisor may have to serve git directories: see take_files().
+  bool serves_files = false;
 };
 
 // A sandbox whose init was cloned. Closing `control` kills everything inside.
@@ -59,6 +61,8 @@ class Launch {
   static Result<Launch> begin(const Plan& early, const LaunchOptions& options, const Group& group);
   // Receives the listeners from the child; invalid when there are none.
   UniqueFd take_network() { return std::move(network_); }
+  // Receives descriptors of /dev/fuse from the child; invalid unless LaunchOptions::serves_files.
+  UniqueFd take_files() { return std::move(files_); }
   int pid() const { return pid_; }
   // `plan` begins with the steps of `early`.
   Result<Launched> complete(const Plan& plan, const Command* command) &&;
@@ -72,6 +76,7 @@ class Launch {
   child::Program program_{};  // the descriptors, as numbered in the child's table
   int pid_ = -1;
   UniqueFd network_{};
+  UniqueFd files_{};
   Launched launched_{};
 };
 

@@ -1,0 +1,399 @@
+#include "guards/served/git_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+
+namespace coop::guards {
+
+using fuse::Answer;
+using fuse::Found;
+using fuse::NewName;
+using fuse::Opened;
+
+namespace {
+
+constexpr std::uint32_t kPermissions = 0777 | S_ISVTX;  // never S_ISUID or S_ISGID
+constexpr std::uint32_t kUnmapped = 65534;
+constexpr std::size_t kMostMade = 100'000;
+
+std::unexpected<int> failure() { return std::unexpected(errno); }
+std::unexpected<int> refused() { return std::unexpected(EROFS); }
+Answer<void> done(int result) { return result < 0 ? Answer<void>(failure()) : Answer<void>(); }
+
+// The thread has its own descriptors, so that /proc/self, which is the process, does not have them.
+std::string path_of(int fd) { return "/proc/thread-self/fd/" + std::to_string(fd); }
+
+bool writes(std::uint32_t flags) {
+  return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+}
+
+timespec time_of(std::uint64_t seconds, std::uint32_t nanoseconds, bool now, bool set) {
+  if (!set) return {.tv_sec = 0, .tv_nsec = UTIME_OMIT};
+  if (now) return {.tv_sec = 0, .tv_nsec = UTIME_NOW};
+  return {.tv_sec = static_cast<time_t>(seconds), .tv_nsec = nanoseconds};
+}
+
+std::optional<std::int64_t> birth_of(int directory, const char* name) {
+  struct statx status{};
+  if (::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return std::nullopt;
+  return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
+}
+
+// git makes such links only for an old form of HEAD. The host's git writes through a link: one to ~/.bashrc in the
+// place of COMMIT_EDITMSG would be overwritten by the next commit.
+bool leads_out(const std::string& text) {
+  return text.starts_with('/') || ("/" + text + "/").contains("/../");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GitFiles>> GitFiles::open(const Path& directory, GuardNames names,
+                                                 ServedIds ids, KnownFiles known) {
+  const UniqueFd root = TRY(open_file("/", O_PATH | O_DIRECTORY));
+  UniqueFd fd = TRY(open_beneath(root.get(), directory.substr(1), O_PATH | O_DIRECTORY));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) < 0) return system_error("fstat", directory);
+  std::unique_ptr<GitFiles> files(new GitFiles(GitRules(std::move(names)), ids, std::move(known)));
+  ServedPlace top = files->rules_.top();
+  files->nodes_.set_root(std::move(fd), status, std::move(top));
+  return files;
+}
+
+fuse_attr GitFiles::attributes_of(const struct stat& status) const {
+  fuse_attr attributes{};
+  attributes.ino = status.st_ino;
+  attributes.size = static_cast<std::uint64_t>(status.st_size);
+  attributes.blocks = static_cast<std::uint64_t>(status.st_blocks);
+  attributes.atime = static_cast<std::uint64_t>(status.st_atim.tv_sec);
+  attributes.mtime = static_cast<std::uint64_t>(status.st_mtim.tv_sec);
+  attributes.ctime = static_cast<std::uint64_t>(status.st_ctim.tv_sec);
+  attributes.atimensec = static_cast<std::uint32_t>(status.st_atim.tv_nsec);
+  attributes.mtimensec = static_cast<std::uint32_t>(status.st_mtim.tv_nsec);
+  attributes.ctimensec = static_cast<std::uint32_t>(status.st_ctim.tv_nsec);
+  attributes.mode = status.st_mode;
+  attributes.nlink = static_cast<std::uint32_t>(status.st_nlink);
+  attributes.uid = status.st_uid == ids_.host_uid ? ids_.inside_uid : kUnmapped;
+  attributes.gid = status.st_gid == ids_.host_gid ? ids_.inside_gid : kUnmapped;
+  attributes.blksize = static_cast<std::uint32_t>(status.st_blksize);
+  return attributes;
+}
+
+// --- Names -------------------------------------------------------------------------------------
+
+ServedPlace GitFiles::place_of(const ServedPlace& parent, std::string_view name, int fd,
+                               const struct stat& status) const {
+  const Inode inode(status.st_dev, status.st_ino);
+  if (!S_ISDIR(status.st_mode))
+    return {.guarded = rules_.is_guarded(parent, name) || known_.linked.contains(inode)};
+  if (rules_.may_be_made(parent) && was_made_inside(fd)) return {.made_inside = true};
+  return rules_.below(
+      parent, name,
+      known_.git.contains(inode) ? GitRules::Known::git_directory : GitRules::Known::no);
+}
+
+Answer<Found> GitFiles::look_up(NewName at) {
+  const ServedNode* const parent = nodes_.find(at.parent);
+  if (parent == nullptr) return std::unexpected(ESTALE);
+  const std::string name(at.name);
+  UniqueFd fd(::openat(parent->fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
+  ServedPlace place = place_of(parent->place, name, fd.get(), status);
+  const auto [number, node] = nodes_.enter(std::move(fd), status);
+  if (number == fuse::kRoot) return std::unexpected(ELOOP);
+  place.guarded = place.guarded || (node->place.guarded && !S_ISDIR(status.st_mode));
+  node->place = std::move(place);
+  return Found{number, attributes_of(status)};
+}
+
+void GitFiles::forget(fuse::Node node, std::uint64_t count) { nodes_.forget(node, count); }
+
+Answer<ServedNode*> GitFiles::writable_parent(NewName at) {
+  ServedNode* const parent = nodes_.find(at.parent);
+  if (parent == nullptr) return std::unexpected(ESTALE);
+  if (rules_.is_guarded(parent->place, at.name)) return refused();
+  return parent;
+}
+
+Answer<Found> GitFiles::make_symlink(NewName at, const std::string& text) {
+  const Answer<ServedNode*> parent = writable_parent(at);
+  if (!parent) return std::unexpected(parent.error());
+  if (leads_out(text) || rules_.must_not_be_link((*parent)->place, at.name)) return refused();
+  const std::string name(at.name);
+  if (::symlinkat(text.c_str(), (*parent)->fd.get(), name.c_str()) < 0) return failure();
+  return look_up(at);
+}
+
+Answer<Found> GitFiles::make_node(NewName at, std::uint32_t mode) {
+  const Answer<ServedNode*> parent = writable_parent(at);
+  if (!parent) return std::unexpected(parent.error());
+  if (!S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode)) return std::unexpected(EPERM);
+  const std::string name(at.name);
+  if (::mknodat((*parent)->fd.get(), name.c_str(), mode & (S_IFMT | kPermissions), 0) < 0)
+    return failure();
+  return look_up(at);
+}
+
+Answer<Found> GitFiles::make_directory(NewName at, std::uint32_t mode) {
+  const Answer<ServedNode*> parent = writable_parent(at);
+  if (!parent) return std::unexpected(parent.error());
+  const std::string name(at.name);
+  if (::mkdirat((*parent)->fd.get(), name.c_str(), mode & kPermissions) < 0) return failure();
+  remember_made((*parent)->fd.get(), name);
+  return look_up(at);
+}
+
+Answer<void> GitFiles::remove(NewName at, int flags) {
+  const Answer<ServedNode*> parent = writable_parent(at);
+  if (!parent) return std::unexpected(parent.error());
+  return done(::unlinkat((*parent)->fd.get(), std::string(at.name).c_str(), flags));
+}
+
+// Whether an entry may leave its place. Judged by what stands there, not by what the kernel looked up before.
+Answer<void> GitFiles::check_moved(const ServedNode& parent, std::string_view name) const {
+  const UniqueFd fd(
+      ::openat(parent.fd.get(), std::string(name).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
+  if (!S_ISDIR(status.st_mode)) return {};
+  const ServedPlace place = place_of(parent.place, name, fd.get(), status);
+  if (place.is_fixed()) return refused();
+  return {};
+}
+
+Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
+  if ((flags & ~static_cast<std::uint32_t>(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0)
+    return std::unexpected(EINVAL);
+  const Answer<ServedNode*> old_parent = writable_parent(from);
+  if (!old_parent) return std::unexpected(old_parent.error());
+  const Answer<ServedNode*> new_parent = writable_parent(to);
+  if (!new_parent) return std::unexpected(new_parent.error());
+  if (const Answer<void> moved = check_moved(**old_parent, from.name); !moved) return moved;
+  if (rules_.begins_guard((*new_parent)->place, to.name)) return refused();
+  const std::string old_name(from.name);
+  const std::string new_name(to.name);
+  struct stat status{};
+  if (::fstatat((*old_parent)->fd.get(), old_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(status.st_mode) && rules_.must_not_be_link((*new_parent)->place, to.name))
+    return refused();
+  if ((flags & RENAME_EXCHANGE) != 0) {
+    if (rules_.begins_guard((*old_parent)->place, from.name)) return refused();
+    if (const Answer<void> moved = check_moved(**new_parent, to.name); !moved) return moved;
+  }
+  return done(::renameat2((*old_parent)->fd.get(), old_name.c_str(), (*new_parent)->fd.get(),
+                          new_name.c_str(), flags));
+}
+
+// A second name of a guarded file would be a way to write it.
+Answer<Found> GitFiles::link(fuse::Node number, NewName at) {
+  const ServedNode* const node = nodes_.find(number);
+  if (node == nullptr) return std::unexpected(ESTALE);
+  if (node->place.guarded) return refused();
+  const Answer<ServedNode*> parent = writable_parent(at);
+  if (!parent) return std::unexpected(parent.error());
+  if (::linkat(AT_FDCWD, path_of(node->fd.get()).c_str(), (*parent)->fd.get(),
+               std::string(at.name).c_str(), AT_SYMLINK_FOLLOW) < 0)
+    return failure();
+  return look_up(at);
+}
+
+void GitFiles::remember_made(int directory, const std::string& name) {
+  struct stat status{};
+  const std::optional<std::int64_t> birth = birth_of(directory, name.c_str());
+  if (!birth || made_.size() >= kMostMade ||
+      ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
+    return;
+  made_.emplace(status.st_dev, status.st_ino, *birth);
+}
+
+bool GitFiles::was_made_inside(int fd) const {
+  if (made_.empty()) return false;
+  struct stat status{};
+  const std::optional<std::int64_t> birth = birth_of(fd, "");
+  return birth && ::fstat(fd, &status) == 0 &&
+         made_.contains({status.st_dev, status.st_ino, *birth});
+}
+
+// --- Attributes and links ----------------------------------------------------------------------
+
+Answer<fuse_attr> GitFiles::attributes(fuse::Node number) {
+  const ServedNode* const node = nodes_.find(number);
+  struct stat status{};
+  if (node == nullptr) return std::unexpected(ESTALE);
+  if (::fstat(node->fd.get(), &status) < 0) return failure();
+  return attributes_of(status);
+}
+
+Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr_in& wanted) {
+  const ServedNode* const node = nodes_.find(number);
+  if (node == nullptr) return std::unexpected(ESTALE);
+  if (node->place.guarded) return refused();
+  // Inside there is one id. As root this process could give the file to any other.
+  if (((wanted.valid & FATTR_UID) != 0 && wanted.uid != ids_.inside_uid) ||
+      ((wanted.valid & FATTR_GID) != 0 && wanted.gid != ids_.inside_gid))
+    return std::unexpected(EPERM);
+  const std::string path = path_of(node->fd.get());
+  if ((wanted.valid & FATTR_MODE) != 0) {
+    if (node->type == S_IFLNK) return std::unexpected(EOPNOTSUPP);
+    if (::chmod(path.c_str(), wanted.mode & kPermissions) < 0) return failure();
+  }
+  if ((wanted.valid & FATTR_SIZE) != 0) {
+    if (node->type != S_IFREG) return std::unexpected(EINVAL);
+    if (::truncate(path.c_str(), static_cast<off_t>(wanted.size)) < 0) return failure();
+  }
+  if ((wanted.valid & (FATTR_ATIME | FATTR_MTIME)) != 0) {
+    const std::array times{
+        time_of(wanted.atime, wanted.atimensec, (wanted.valid & FATTR_ATIME_NOW) != 0,
+                (wanted.valid & FATTR_ATIME) != 0),
+        time_of(wanted.mtime, wanted.mtimensec, (wanted.valid & FATTR_MTIME_NOW) != 0,
+                (wanted.valid & FATTR_MTIME) != 0)};
+    if (node->type == S_IFLNK) return std::unexpected(EOPNOTSUPP);
+    if (::utimensat(AT_FDCWD, path.c_str(), times.data(), 0) < 0) return failure();
+  }
+  return attributes(number);
+}
+
+Answer<std::string> GitFiles::read_link(fuse::Node number) {
+  const ServedNode* const node = nodes_.find(number);
+  if (node == nullptr) return std::unexpected(ESTALE);
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlinkat(node->fd.get(), "", text.data(), text.size());
+  if (size < 0) return failure();
+  return std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+Answer<fuse_kstatfs> GitFiles::statistics(fuse::Node number) {
+  const ServedNode* const node = nodes_.find(number);
+  struct statfs found{};
+  if (node == nullptr) return std::unexpected(ESTALE);
+  if (::fstatfs(node->fd.get(), &found) < 0) return failure();
+  fuse_kstatfs out{};
+  out.blocks = found.f_blocks;
+  out.bfree = found.f_bfree;
+  out.bavail = found.f_bavail;
+  out.files = found.f_files;
+  out.ffree = found.f_ffree;
+  out.bsize = static_cast<std::uint32_t>(found.f_bsize);
+  out.namelen = static_cast<std::uint32_t>(found.f_namelen);
+  out.frsize = static_cast<std::uint32_t>(found.f_frsize);
+  return out;
+}
+
+// --- Contents ----------------------------------------------------------------------------------
+
+Answer<fuse::Handle> GitFiles::keep(int fd) {
+  if (fd < 0) return failure();
+  const auto handle = static_cast<fuse::Handle>(fd);
+  handles_[handle] = UniqueFd(fd);
+  return handle;
+}
+
+Answer<int> GitFiles::opened(fuse::Handle handle) const {
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) return std::unexpected(EBADF);
+  return found->second.get();
+}
+
+Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
+  const ServedNode* const node = nodes_.find(number);
+  if (node == nullptr) return std::unexpected(ESTALE);
+  // Opening a FIFO would block, opening a device would act on it. The kernel does not ask us to.
+  if (node->type != S_IFREG) return std::unexpected(EINVAL);
+  if (writes(flags) && node->place.guarded) return refused();
+  constexpr std::uint32_t kPassed = O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
+  const Answer<fuse::Handle> handle = keep(::open(
+      path_of(node->fd.get()).c_str(), static_cast<int>((flags & kPassed) | O_CLOEXEC | O_NOCTTY)));
+  if (!handle) return std::unexpected(handle.error());
+  // The pages stay: the kernel drops them when size or time has changed, and git replaces files by new ones.
+  return Opened{*handle, FOPEN_KEEP_CACHE};
+}
+
+Answer<std::pair<Found, Opened>> GitFiles::create(NewName at, std::uint32_t flags,
+                                                  std::uint32_t mode) {
+  const Answer<ServedNode*> parent = writable_parent(at);
+  if (!parent) return std::unexpected(parent.error());
+  constexpr std::uint32_t kPassed = O_ACCMODE | O_EXCL | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
+  // Without O_EXCL it may exist meanwhile, as anything: O_NONBLOCK does not wait for the other end of a FIFO.
+  UniqueFd fd(::openat((*parent)->fd.get(), std::string(at.name).c_str(),
+                       static_cast<int>((flags & kPassed) | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
+                                        O_CLOEXEC | O_NOCTTY),
+                       mode & kPermissions));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
+  Answer<Found> found = look_up(at);
+  if (!found) return std::unexpected(found.error());
+  const ServedNode* const node = nodes_.find(found->node);
+  const bool same = node->identity == Inode(status.st_dev, status.st_ino);
+  if (!same || !S_ISREG(status.st_mode) || node->place.guarded) {
+    forget(found->node, 1);
+    return std::unexpected(same ? EROFS : ESTALE);
+  }
+  const Answer<fuse::Handle> handle = keep(fd.release());
+  return std::pair(*found, Opened{*handle, FOPEN_KEEP_CACHE});
+}
+
+Answer<std::size_t> GitFiles::read(fuse::Handle handle, std::uint64_t offset,
+                                   std::span<std::byte> buffer) {
+  const Answer<int> fd = opened(handle);
+  if (!fd) return std::unexpected(fd.error());
+  const ssize_t size = ::pread(*fd, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+  if (size < 0) return failure();
+  return static_cast<std::size_t>(size);
+}
+
+Answer<std::size_t> GitFiles::write(fuse::Handle handle, std::uint64_t offset,
+                                    std::span<const std::byte> data) {
+  const Answer<int> fd = opened(handle);
+  if (!fd) return std::unexpected(fd.error());
+  const ssize_t size = ::pwrite(*fd, data.data(), data.size(), static_cast<off_t>(offset));
+  if (size < 0) return failure();
+  return static_cast<std::size_t>(size);
+}
+
+Answer<void> GitFiles::sync(fuse::Handle handle) {
+  const Answer<int> fd = opened(handle);
+  return fd ? done(::fsync(*fd)) : std::unexpected(fd.error());
+}
+
+void GitFiles::release(fuse::Handle handle) { handles_.erase(handle); }
+
+Answer<Opened> GitFiles::open_directory(fuse::Node number) {
+  const ServedNode* const node = nodes_.find(number);
+  if (node == nullptr) return std::unexpected(ESTALE);
+  if (node->type != S_IFDIR) return std::unexpected(ENOTDIR);
+  const Answer<fuse::Handle> handle =
+      keep(::open(path_of(node->fd.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!handle) return std::unexpected(handle.error());
+  return Opened{*handle, 0};
+}
+
+Answer<void> GitFiles::read_directory(fuse::Handle handle, std::uint64_t offset,
+                                      fuse::EntrySink& sink) {
+  const Answer<int> fd = opened(handle);
+  if (!fd) return std::unexpected(fd.error());
+  if (::lseek(*fd, static_cast<off_t>(offset), SEEK_SET) < 0) return failure();
+  alignas(dirent64) std::array<char, 32768> buffer;
+  for (;;) {
+    const ssize_t size = ::getdents64(*fd, buffer.data(), buffer.size());
+    if (size < 0) return failure();
+    if (size == 0) return {};
+    for (ssize_t at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry->d_reclen;
+      if (!sink.add(entry->d_name, entry->d_ino, entry->d_type,
+                    static_cast<std::uint64_t>(entry->d_off)))
+        return {};
+    }
+  }
+}
+
+}  // namespace coop::guards

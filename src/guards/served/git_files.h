@@ -1,0 +1,90 @@
+// A git directory of the host as the sandbox gets it: everything passes through, except that guarded names are
+// read-only. The rules are applied to names at each call, so that they hold whatever the host's git renames meanwhile,
+// which a mount on the guarded file would not survive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/result.h"
+#include "guards/served/node_table.h"
+#include "sys/fd.h"
+#include "sys/fuse/file_system.h"
+
+namespace coop::guards {
+
+// The one id of the host that exists inside.
+struct ServedIds {
+  std::uint32_t host_uid = 0, host_gid = 0, inside_uid = 0, inside_gid = 0;
+};
+
+using Inode = std::pair<std::uint64_t, std::uint64_t>;  // device, number
+
+// What was found before the run.
+struct KnownFiles {
+  std::set<Inode> git{};  // git directories: submodules and worktrees
+  std::set<Inode>
+      linked{};  // guarded files with several hard links: read-only under each of their names
+};
+
+// Used by one thread, which has a umask of 0 of its own.
+class GitFiles : public fuse::FileSystem {
+ public:
+  static Result<std::unique_ptr<GitFiles>> open(const Path& directory, GuardNames names,
+                                                ServedIds ids, KnownFiles known);
+
+  fuse::Answer<fuse::Found> look_up(fuse::NewName at) override;
+  void forget(fuse::Node node, std::uint64_t count) override;
+  fuse::Answer<fuse_attr> attributes(fuse::Node node) override;
+  fuse::Answer<fuse_attr> set_attributes(fuse::Node node, const fuse_setattr_in& wanted) override;
+  fuse::Answer<std::string> read_link(fuse::Node node) override;
+  fuse::Answer<fuse::Found> make_symlink(fuse::NewName at, const std::string& text) override;
+  fuse::Answer<fuse::Found> make_node(fuse::NewName at, std::uint32_t mode) override;
+  fuse::Answer<fuse::Found> make_directory(fuse::NewName at, std::uint32_t mode) override;
+  fuse::Answer<void> remove(fuse::NewName at, int flags) override;
+  fuse::Answer<void> rename(fuse::NewName from, fuse::NewName to, std::uint32_t flags) override;
+  fuse::Answer<fuse::Found> link(fuse::Node node, fuse::NewName at) override;
+  fuse::Answer<fuse::Opened> open(fuse::Node node, std::uint32_t flags) override;
+  fuse::Answer<std::pair<fuse::Found, fuse::Opened>> create(fuse::NewName at, std::uint32_t flags,
+                                                            std::uint32_t mode) override;
+  fuse::Answer<std::size_t> read(fuse::Handle handle, std::uint64_t offset,
+                                 std::span<std::byte> buffer) override;
+  fuse::Answer<std::size_t> write(fuse::Handle handle, std::uint64_t offset,
+                                  std::span<const std::byte> data) override;
+  fuse::Answer<void> sync(fuse::Handle handle) override;
+  void release(fuse::Handle handle) override;
+  fuse::Answer<fuse::Opened> open_directory(fuse::Node node) override;
+  fuse::Answer<void> read_directory(fuse::Handle handle, std::uint64_t offset,
+                                    fuse::EntrySink& sink) override;
+  fuse::Answer<fuse_kstatfs> statistics(fuse::Node node) override;
+
+ private:
+  using BornDirectory = std::tuple<std::uint64_t, std::uint64_t, std::int64_t>;  // with its birth
+
+  GitFiles(GitRules rules, ServedIds ids, KnownFiles known)
+      : rules_(std::move(rules)), ids_(ids), known_(std::move(known)) {}
+
+  // The directory in which a name may be made, changed or removed.
+  fuse::Answer<ServedNode*> writable_parent(fuse::NewName at);
+  ServedPlace place_of(const ServedPlace& parent, std::string_view name, int fd,
+                       const struct stat& status) const;
+  fuse::Answer<void> check_moved(const ServedNode& parent, std::string_view name) const;
+  fuse::Answer<fuse::Handle> keep(int fd);
+  fuse::Answer<int> opened(fuse::Handle handle) const;
+  fuse_attr attributes_of(const struct stat& status) const;
+  void remember_made(int directory, const std::string& name);
+  bool was_made_inside(int fd) const;
+
+  GitRules rules_;
+  ServedIds ids_;
+  KnownFiles known_;
+  NodeTable nodes_{};
+  std::unordered_map<fuse::Handle, UniqueFd> handles_{};
+  std::set<BornDirectory> made_{};
+};
+
+}  // namespace coop::guards

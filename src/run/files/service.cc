@@ -1,0 +1,144 @@
+#include "run/files/service.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "child/program.h"
+#include "guards/served/git_files.h"
+#include "sys/fuse/session.h"
+#include "sys/message.h"
+#include "sys/own_descriptors.h"
+#include "sys/signals_blocked.h"
+
+namespace coop::run {
+
+namespace {
+
+struct Task {
+  std::vector<Path> directories{};  // in the order of their numbers
+  std::vector<std::string> names{};
+  std::vector<NamedPath> named{};
+  guards::ServedIds ids{};
+  std::vector<Path> git{};  // every known git directory
+  std::set<guards::Inode> linked{};
+  int socket = -1;
+  int stop = -1;
+};
+
+struct Mounted {
+  std::unique_ptr<guards::GitFiles> files{};
+  std::unique_ptr<fuse::Session> session{};
+  UniqueFd device{};
+};
+
+std::set<guards::Inode> linked_files(const std::vector<WorkspaceFacts>& before) {
+  std::set<guards::Inode> found;
+  for (const WorkspaceFacts& facts : before)
+    for (const GuardedPath& path : facts.guarded)
+      if (path.links > 1 && !path.directory) found.emplace(path.device, path.inode);
+  return found;
+}
+
+Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
+  Task task{.names = plan.guards.names, .git = plan.guards.served, .linked = linked_files(before)};
+  for (const WorkspaceFacts& facts : before)
+    task.named.insert(task.named.end(), facts.named.begin(), facts.named.end());
+  for (const Step& step : plan.steps) {
+    if (const auto* ids = std::get_if<MapIds>(&step.action))
+      task.ids = {ids->host_uid, ids->host_gid, ids->inside_uid, ids->inside_gid};
+    const auto* bind = std::get_if<BindMount>(&step.action);
+    if (bind != nullptr && bind->through == Through::supervisor)
+      task.directories.push_back(bind->source);
+  }
+  return task;
+}
+
+std::set<guards::Inode> inodes_of(const std::vector<Path>& paths) {
+  std::set<guards::Inode> inodes;
+  struct stat status{};
+  for (const Path& path : paths)
+    if (::lstat(path.c_str(), &status) == 0) inodes.emplace(status.st_dev, status.st_ino);
+  return inodes;
+}
+
+// False when the child has closed its end.
+bool receive_device(const Task& task, std::vector<Mounted>& mounted) {
+  child::ServedFiles served{};
+  Received received = receive_message(task.socket, &served, sizeof served);
+  if (received.size < 0) return errno == EINTR || errno == EAGAIN;
+  if (received.size != sizeof served) return false;
+  const int flags = ::fcntl(received.descriptor.get(), F_GETFL);
+  if (served.number >= mounted.size() || flags < 0) return true;
+  ::fcntl(received.descriptor.get(), F_SETFL, flags | O_NONBLOCK);
+  mounted[served.number].device = std::move(received.descriptor);
+  return true;
+}
+
+// If this fails, the descriptors are closed and the child's next step gets ENOTCONN: the start fails.
+Result<void> serve_all(const Task& task) {
+  TRY(leave_program({task.socket, task.stop}));
+  // A umask of its own: the kernel has applied that of the calling process already.
+  if (::unshare(CLONE_FS) < 0) return system_error("unshare", "CLONE_FS");
+  ::umask(0);
+  std::vector<Mounted> mounted(task.directories.size());
+  for (std::size_t index = 0; index < mounted.size(); ++index) {
+    mounted[index].files = TRY(
+        guards::GitFiles::open(task.directories[index], guards::GuardNames(task.names, task.named),
+                               task.ids, {.git = inodes_of(task.git), .linked = task.linked}));
+    mounted[index].session = std::make_unique<fuse::Session>(*mounted[index].files);
+  }
+  std::vector<std::byte> buffer(fuse::kMessageSize);
+  int socket = task.socket;
+  for (;;) {
+    std::vector<pollfd> watched{{task.stop, POLLIN, 0}, {socket, POLLIN, 0}};
+    for (const Mounted& one : mounted) watched.push_back({one.device.get(), POLLIN, 0});
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+      return system_error("poll");
+    if (watched[0].revents != 0) return {};
+    if (watched[1].revents != 0 && !receive_device(task, mounted)) socket = -1;
+    for (std::size_t index = 0; index < mounted.size(); ++index)
+      if (watched[index + 2].revents != 0 &&
+          !fuse::serve(mounted[index].device.get(), *mounted[index].session, buffer))
+        mounted[index].device.reset();
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FileService>> FileService::start(const Plan& plan,
+                                                        const std::vector<WorkspaceFacts>& before,
+                                                        UniqueFd socket) {
+  Task task = task_of(plan, before);
+  if (task.directories.empty()) return nullptr;
+  std::unique_ptr<FileService> service(new FileService);
+  service->socket_ = std::move(socket);
+  service->stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!service->stop_.valid()) return system_error("eventfd");
+  task.socket = service->socket_.get();
+  task.stop = service->stop_.get();
+  const SignalsBlocked blocked;
+  try {
+    service->thread_ = std::thread(
+        [task = std::move(task)] { [[maybe_unused]] const Result<void> ended = serve_all(task); });
+  } catch (const std::system_error& error) {
+    return system_error_of(error.code().value(), "start a thread");
+  }
+  return service;
+}
+
+FileService::~FileService() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+}  // namespace coop::run

@@ -1,0 +1,70 @@
+#include "run/look_again.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+
+namespace coop::run {
+
+namespace {
+
+// Which host path is mounted at each place in the end. A served directory has another device number.
+std::map<Path, Path> sources_of(const Plan& plan) {
+  std::map<Path, Path> sources;
+  for (const Step& step : plan.steps) {
+    if (const auto* bind = std::get_if<BindMount>(&step.action)) {
+      if (bind->through == Through::mount) sources[bind->target] = bind->source;
+      else sources.erase(bind->target);
+    } else if (const auto* hide = std::get_if<HideMount>(&step.action)) {
+      sources.erase(hide->target);
+    } else if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action)) {
+      sources.erase(tmpfs->target);
+    }
+  }
+  return sources;
+}
+
+// Everything but the time of the look.
+bool same_look(WorkspaceFacts before, const WorkspaceFacts& now) {
+  before.started = now.started;
+  return before == now;
+}
+
+// Waits until the child has entered its root. Invalid when it failed before.
+UniqueFd take_root(Sandbox::State& state) {
+  while (!state.root.valid() && !state.failed)
+    if (!read_report(state)) break;
+  return std::move(state.root);
+}
+
+}  // namespace
+
+// The mounts hold their inodes, so that a number that is the same now means the same inode.
+bool mounts_are_current(int root, const Plan& plan) {
+  return std::ranges::all_of(sources_of(plan), [&](const auto& mount) {
+    const Result<UniqueFd> inside = open_in_root(root, mount.first, O_PATH | O_NOFOLLOW);
+    struct stat mounted{};
+    struct stat now{};
+    return inside && ::fstat(inside->get(), &mounted) == 0 &&
+           ::lstat(mount.second.c_str(), &now) == 0 && mounted.st_dev == now.st_dev &&
+           mounted.st_ino == now.st_ino;
+  });
+}
+
+bool look_again(Sandbox::State& state, const Policy& policy) {
+  Prepared& then = state.prepared;
+  Policy same = policy;
+  same.id = then.policy.id;
+  Result<Prepared> now = prepare(std::move(same));
+  if (!now || now->plan != then.plan) return false;
+  // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
+  if (!std::ranges::equal(then.before, now->before, same_look)) return false;
+  const UniqueFd root = take_root(state);
+  if (!root.valid() || !mounts_are_current(root.get(), then.plan)) return false;
+  then.before = std::move(now->before);
+  return true;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,193 @@
+// Git directories that the supervisor serves: names decide at each call, whatever the host's git does meanwhile.
+// The ordinary user runs these with a /dev/fuse that can be opened; the other suites also run without one.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "escape/guarded.h"
+#include "kernel/support.h"
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+Ran git(const std::string& directory, const std::string& command) {
+  return run_bare({"sh", "-c", "cd '" + directory + "' && git " + command});
+}
+
+void make_repository(const Workspace& workspace) {
+  ASSERT_EQ(git(workspace.path(),
+                "init -q . && git config user.name t && git config user.email t@t && echo 1 > f && "
+                "git add f "
+                "&& git commit -qm one")
+                .exit_code,
+            0);
+}
+
+bool is_served(const Workspace& workspace) {
+  return workspace.run({"cat", "/proc/self/mountinfo"}).out.contains(" /work/.git rw") &&
+         workspace.run({"grep", "-e", "- fuse", "/proc/self/mountinfo"}).exit_code == 0;
+}
+
+KERNEL_TEST(EscapeServed, IsServedAtAll) {
+  const Workspace workspace;
+  make_repository(workspace);
+  EXPECT_TRUE(is_served(workspace)) << run_bare({"ls", "-l", "/dev/fuse"}).out;
+}
+
+// The host's git replaces its configuration by rename, again and again, and the sandbox writes whatever it can.
+KERNEL_TEST(EscapeServed, WritingWhileTheHostReplacesTheConfiguration) {
+  const Workspace workspace;
+  make_repository(workspace);
+  Process attack(
+      {COOP_BINARY, "run", "--json", "-w", workspace.path(), "--", "sh", "-c",
+       "touch ready; while [ ! -e stop ]; do for f in config config.lock hooks/pre-commit "
+       "commondir; do "
+       "echo '[evil]' >> .git/$f; done 2>/dev/null; echo x >> .git/description; done; true"},
+      workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  for (int round = 0; round < 40; ++round) {
+    ASSERT_EQ(git(workspace.path(), "config test.round " + std::to_string(round)).exit_code, 0);
+    ASSERT_EQ(
+        git(workspace.path(), "remote add r" + std::to_string(round) + " https://example.com/x")
+            .exit_code,
+        0);
+  }
+  write_file(workspace / ".git/hooks/post-commit", "the user's\n");
+  write_file(workspace / "stop", "");
+  const nlohmann::json output = json_of(attack.finish());
+  const std::string config = read_file(workspace / ".git/config");
+  EXPECT_FALSE(config.contains("evil")) << config;
+  EXPECT_TRUE(config.contains("round = 39") && config.contains("\"r39\"")) << config;
+  EXPECT_FALSE(exists(workspace / ".git/config.lock"));
+  EXPECT_FALSE(exists(workspace / ".git/commondir"));
+  EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit"));
+  // What the user made meanwhile stays.
+  EXPECT_EQ(read_file(workspace / ".git/hooks/post-commit"), "the user's\n");
+  EXPECT_TRUE(output.value("quarantined", nlohmann::json::array()).empty()) << output.dump();
+  EXPECT_TRUE(read_file(workspace / ".git/description").contains("x\n"));  // control
+}
+
+// Each line changes a guarded name, or makes one, in some way; `ok` lines are the same with another name.
+KERNEL_TEST(EscapeServed, EveryWayToAGuardedName) {
+  const Workspace workspace;
+  make_repository(workspace);
+  make_directories(workspace / ".git/modules/sub/hooks");
+  for (const char* name : {"objects", "refs"})
+    make_directories(workspace / (std::string(".git/modules/sub/") + name));
+  write_file(workspace / ".git/modules/sub/HEAD", "ref: refs/heads/main\n");
+  write_file(workspace / ".git/modules/sub/config", "[core]\n");
+  const Arguments refused{
+      "echo x > .git/config",
+      "echo x > .git/config.lock",
+      "echo x > .git/CONFIG",
+      "echo x > .git/config.worktree",
+      "echo x > .git/commondir",
+      "mkdir .git/hooks/sub",
+      "rm .git/config",
+      "rm -r .git/hooks",
+      "mv .git/config .git/c",
+      "mv .git/hooks .git/h",
+      "cp f .git/t && mv .git/t .git/config",
+      "cp f .git/t && ln .git/t .git/config.worktree",
+      "ln .git/config .git/c",
+      "ln -s ../f .git/config.worktree",
+      "ln -s /etc/passwd .git/COMMIT_EDITMSG2",
+      "ln -s ../../f .git/COMMIT_EDITMSG2",
+      "chmod 777 .git/config",
+      "touch -d yesterday .git/config",
+      "truncate -s 0 .git/config",
+      "echo x > .git/info/attributes",
+      "mv .git/info .git/i",
+      "rm -rf .git/info; mkdir .git/new && echo x > .git/new/attributes && mv .git/new .git/info",
+      "echo x > .git/modules/sub/config",
+      "echo x > .git/modules/sub/hooks/post-checkout",
+      "mv .git/modules .git/m && echo x > .git/m/sub/config && mv .git/m .git/modules",
+      "mv .git/modules/sub .git/s",
+      "mv .git/modules/sub/hooks .git/h",
+      "cp f .git/t && mv .git/t .git/modules/sub/config.lock",
+      "ln -s sub .git/modules/other",
+      "rm -f .git/modules/sub/HEAD; echo x > .git/modules/sub/config",
+  };
+  for (const std::string& attempt : refused) {
+    const Ran ran = workspace.run({"sh", "-c", attempt});
+    EXPECT_NE(ran.exit_code, 0) << attempt;
+    EXPECT_TRUE(ran.err.contains("Read-only file system") ||
+                ran.err.contains("Device or resource busy"))
+        << attempt << ": " << ran.err;
+  }
+  EXPECT_FALSE(read_file(workspace / ".git/config").contains("x\n"));
+  EXPECT_EQ(read_file(workspace / ".git/modules/sub/config"), "[core]\n");
+  EXPECT_FALSE(exists(workspace / ".git/info/attributes"));
+  for (const std::string control :
+       {"echo x > .git/description", "mkdir .git/d && mv .git/d .git/e && rmdir .git/e",
+        "cp f .git/t && mv .git/t .git/u", "ln .git/description .git/v", "ln -s HEAD .git/link",
+        "chmod 600 .git/description", "truncate -s 0 .git/u",
+        "mkdir -p .git/info && echo x > .git/info/exclude", "echo x > .git/modules/sub/index",
+        "rm .git/u .git/v .git/link"}) {
+    const Ran ran = workspace.run({"sh", "-c", control});
+    EXPECT_EQ(ran.exit_code, 0) << control << ": " << ran.err;
+  }
+}
+
+KERNEL_TEST(EscapeServed, AHardLinkOfTheHostLeadsNowhere) {
+  const Workspace workspace;
+  make_repository(workspace);
+  ASSERT_EQ(run_bare({"ln", workspace / ".git/config", workspace / ".git/second"}).exit_code, 0);
+  EXPECT_NE(workspace.run({"sh", "-c", "echo evil >> .git/second"}).exit_code, 0);
+  EXPECT_FALSE(read_file(workspace / ".git/config").contains("evil"));
+  EXPECT_EQ(workspace.run({"sh", "-c", "echo x >> .git/description"}).exit_code, 0);  // control
+}
+
+KERNEL_TEST(EscapeServed, EverydayGitWorks) {
+  const Workspace workspace;
+  make_repository(workspace);
+  const Ran ran =
+      workspace.run({"sh", "-ec",
+                     "echo 2 >> f; git commit -qam two; git branch side; git checkout -q side; "
+                     "echo 3 > g; git add g; git commit -qm three; "
+                     "git checkout -q -; echo 4 > h; git add h; git commit -qm four; git rebase -q "
+                     "side; git merge -q --no-edit side; "
+                     "echo 5 >> f; git stash -q; git stash pop -q; git reset -q --hard; git tag "
+                     "v1; git branch p; git reset -q --hard HEAD~1; git cherry-pick p "
+                     ">/dev/null; git revert --no-edit HEAD >/dev/null; git gc -q; git rebase -q "
+                     "-i HEAD~1; git bisect start >/dev/null; "
+                     "git bisect reset 2>/dev/null; git rm -q g; git commit -qm gone; git fsck; "
+                     "git status --porcelain"},
+                    {"--env", "GIT_SEQUENCE_EDITOR=true"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err << ran.out;
+  EXPECT_EQ(git(workspace.path(), "fsck --strict").exit_code, 0);
+  EXPECT_EQ(git(workspace.path(), "log -1 --format=%s").out, "gone\n");
+  EXPECT_EQ(git(workspace.path(), "status --porcelain -uno").out, "");
+}
+
+// Files that the user may not write, for the supervisor could.
+KERNEL_TEST(EscapeServed, PermissionsAreThoseOfTheCaller) {
+  if (!is_root()) return;  // an ordinary user's supervisor has no more rights than the sandbox
+  const Workspace workspace;
+  make_repository(workspace);
+  write_file(workspace / ".git/foreign", "theirs\n");
+  ASSERT_EQ(run_bare({"chown", "1:1", workspace / ".git/foreign"}).exit_code, 0);
+  EXPECT_NE(workspace.run({"sh", "-c", "echo x >> .git/foreign"}).exit_code, 0);
+  EXPECT_NE(workspace.run({"chown", "1:1", ".git/description"}).exit_code, 0);
+  EXPECT_EQ(read_file(workspace / ".git/foreign"), "theirs\n");
+  EXPECT_EQ(workspace.run({"cat", ".git/foreign"}).out, "theirs\n");  // control
+}
+
+KERNEL_TEST(EscapeServed, ARepositoryOfTheSandboxIsJudgedAtTheEnd) {
+  const Workspace workspace;
+  make_repository(workspace);
+  const nlohmann::json output =
+      run_script(workspace,
+                 "mkdir -p .git/modules/new/objects .git/modules/new/refs .git/modules/new/hooks "
+                 "&& cd .git/modules/new && "
+                 "echo 'ref: refs/heads/main' > HEAD && printf '[core]\\n\\tfsmonitor = evil\\n' > "
+                 "config && echo evil > "
+                 "hooks/post-checkout && echo x > description");
+  EXPECT_FALSE(read_file(workspace / ".git/modules/new/config").contains("evil")) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".git/modules/new/hooks/post-checkout")) << output.dump();
+  EXPECT_TRUE(exists(workspace / ".git/modules/new/description")) << output.dump();  // control
+}
+
+}  // namespace
+}  // namespace coop::tests

@@ -1,0 +1,186 @@
+#include "guards/served/git_files.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "sys/fuse/session.h"
+#include "temp_tree.h"
+
+namespace coop::guards {
+namespace {
+
+using fuse::kRoot;
+using fuse::NewName;
+using test::TempTree;
+
+class GitFilesTest : public testing::Test {
+ protected:
+  GitFilesTest() {
+    tree.must("mkdir -p g/info g/modules/sub");
+    tree.write("g/HEAD", "ref: refs/heads/main\n");
+    tree.write("g/config", "[core]\n");
+    tree.write("g/description", "text\n");
+    tree.write("g/info/exclude", "");
+    tree.write("g/modules/sub/HEAD", "ref: refs/heads/main\n");
+    tree.write("g/modules/sub/config", "[core]\n");
+    const std::vector<std::string> names{".git", ".git/config", ".git/hooks",
+                                         ".git/info/attributes"};
+    const ServedIds ids{::getuid(), ::getgid(), 1000, 1000};
+    auto opened =
+        GitFiles::open(tree / "g", GuardNames(names), ids, {.git = {inode_of("g/modules/sub")}});
+    if (opened) files = std::move(*opened);
+  }
+
+  Inode inode_of(const std::string& name) const {
+    struct stat status{};
+    ::lstat((tree / name).c_str(), &status);
+    return {status.st_dev, status.st_ino};
+  }
+  fuse::Node node(fuse::Node parent, std::string_view name) {
+    const auto found = files->look_up({parent, name});
+    return found ? found->node : 0;
+  }
+  static int error(const auto& answer) { return answer ? 0 : answer.error(); }
+
+  TempTree tree{};
+  std::unique_ptr<GitFiles> files{};
+};
+
+TEST_F(GitFilesTest, NamesThatAreGuardedCannotBeMadeChangedOrReplaced) {
+  ASSERT_NE(files, nullptr);
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->create({kRoot, "Commondir"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->make_directory({kRoot, "hooks"}, 0755)), EROFS);
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDWR)), EROFS);
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDONLY | O_TRUNC)), EROFS);
+  EXPECT_EQ(error(files->remove({kRoot, "config"}, 0)), EROFS);
+  EXPECT_EQ(error(files->link(node(kRoot, "config"), {kRoot, "second"})), EROFS);
+  fuse_setattr_in mode{};
+  mode.valid = FATTR_MODE;
+  mode.mode = 0777;
+  EXPECT_EQ(error(files->set_attributes(node(kRoot, "config"), mode)), EROFS);
+  // Controls.
+  EXPECT_EQ(error(files->create({kRoot, "index.lock"}, O_WRONLY, 0644)), 0);
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDONLY)), 0);
+  EXPECT_EQ(error(files->open(node(kRoot, "description"), O_RDWR)), 0);
+  EXPECT_EQ(error(files->set_attributes(node(kRoot, "description"), mode)), 0);
+}
+
+TEST_F(GitFilesTest, ExchangingIsRenamingBothWays) {
+  EXPECT_EQ(error(files->rename({kRoot, "description"}, {kRoot, "config"}, RENAME_EXCHANGE)),
+            EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config"}, {kRoot, "description"}, RENAME_EXCHANGE)),
+            EROFS);
+  ASSERT_EQ(error(files->make_directory({kRoot, "new"}, 0755)), 0);
+  for (const char* fixed : {"info", "modules"}) {
+    EXPECT_EQ(error(files->rename({kRoot, "new"}, {kRoot, fixed}, RENAME_EXCHANGE)), EROFS)
+        << fixed;
+    EXPECT_EQ(error(files->rename({kRoot, fixed}, {kRoot, "new"}, RENAME_EXCHANGE)), EROFS)
+        << fixed;
+    EXPECT_EQ(error(files->rename({kRoot, fixed}, {kRoot, "away"}, 0)), EROFS) << fixed;
+  }
+  EXPECT_EQ(error(files->rename({kRoot, "HEAD"}, {kRoot, "description"}, RENAME_EXCHANGE)),
+            0);  // control
+  EXPECT_EQ(error(files->rename({kRoot, "new"}, {kRoot, "other"}, 0)), 0);
+}
+
+TEST_F(GitFilesTest, WhatTheSandboxMakesBelowModulesIsFreeAndStaysSo) {
+  const fuse::Node modules = node(kRoot, "modules");
+  ASSERT_EQ(error(files->make_directory({modules, "made"}, 0755)), 0);
+  EXPECT_EQ(error(files->create({node(modules, "made"), "config"}, O_WRONLY, 0644)), 0);
+  EXPECT_EQ(error(files->create({node(modules, "made"), "HEAD"}, O_WRONLY, 0644)), 0);
+  const fuse::Node made = node(modules, "made");
+  files->forget(made, 1000);
+  EXPECT_EQ(error(files->make_directory({node(modules, "made"), "hooks"}, 0755)), 0);
+  // The user's own module is not.
+  EXPECT_EQ(error(files->create({node(modules, "sub"), "config.lock"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->rename({modules, "sub"}, {node(modules, "made"), "sub"}, 0)), EROFS);
+}
+
+// Without its HEAD a submodule's directory looks like any other.
+TEST_F(GitFilesTest, AModuleWithoutItsHeadIsStillOne) {
+  const fuse::Node modules = node(kRoot, "modules");
+  ASSERT_EQ(error(files->remove({node(modules, "sub"), "HEAD"}, 0)), 0);
+  EXPECT_EQ(error(files->open(node(node(modules, "sub"), "config"), O_WRONLY)), EROFS);
+  // Nor does a HEAD in a directory that only leads to submodules free what is below.
+  tree.must("mkdir -p g/modules/libs/x/hooks g/modules/libs/objects g/modules/libs/refs");
+  ASSERT_EQ(error(files->create({node(modules, "libs"), "HEAD"}, O_WRONLY, 0644)), 0);
+  const fuse::Node x = node(node(modules, "libs"), "x");
+  EXPECT_EQ(error(files->create({x, "config"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->create({node(x, "hooks"), "post-checkout"}, O_WRONLY, 0755)), EROFS);
+  EXPECT_EQ(error(files->create({x, "index"}, O_WRONLY, 0644)), 0);  // control
+}
+
+TEST_F(GitFilesTest, ADirectoryMadeInsideDoesNotBecomeAGuardedOne) {
+  ASSERT_EQ(error(files->make_directory({kRoot, "new"}, 0755)), 0);
+  ASSERT_EQ(error(files->create({node(kRoot, "new"), "attributes"}, O_WRONLY, 0644)), 0);
+  ASSERT_EQ(error(files->remove({node(kRoot, "info"), "exclude"}, 0)), 0);
+  ASSERT_EQ(error(files->remove({kRoot, "info"}, AT_REMOVEDIR)), 0);
+  EXPECT_EQ(error(files->rename({kRoot, "new"}, {kRoot, "info"}, 0)), EROFS);
+  ASSERT_EQ(error(files->make_directory({kRoot, "info"}, 0755)), 0);
+  EXPECT_EQ(error(files->create({node(kRoot, "info"), "attributes"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->create({node(kRoot, "info"), "exclude"}, O_WRONLY, 0644)), 0);  // control
+}
+
+TEST_F(GitFilesTest, AFileThatTheHostReplacedIsAnotherNode) {
+  const fuse::Node before = node(kRoot, "description");
+  ASSERT_EQ(::rename((tree / "g/HEAD").c_str(), (tree / "g/description").c_str()), 0);
+  EXPECT_NE(node(kRoot, "description"), before);
+  EXPECT_EQ(error(files->attributes(before)), 0);  // still open, as any file that was replaced
+}
+
+TEST_F(GitFilesTest, LinksOutOfTheDirectoryAreNotMade) {
+  EXPECT_EQ(error(files->make_symlink({kRoot, "a"}, "/etc/passwd")), EROFS);
+  EXPECT_EQ(error(files->make_symlink({kRoot, "a"}, "refs/../../x")), EROFS);
+  EXPECT_EQ(error(files->make_symlink({node(kRoot, "modules"), "x"}, "sub")), EROFS);
+  EXPECT_EQ(error(files->make_symlink({kRoot, "a"}, "refs/heads/main")), 0);  // control
+}
+
+TEST_F(GitFilesTest, OtherIdsAreNotShownAndNotGiven) {
+  const auto found = files->look_up({kRoot, "HEAD"});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->attributes.uid, 1000u);
+  fuse_setattr_in owner{};
+  owner.valid = FATTR_UID;
+  owner.uid = 0;
+  EXPECT_EQ(error(files->set_attributes(found->node, owner)), EPERM);
+  EXPECT_EQ(error(files->make_node({kRoot, "device"}, S_IFCHR | 0666)), EPERM);
+}
+
+// One message as the kernel would send it.
+std::vector<std::byte> message(std::uint32_t opcode, std::string_view body) {
+  fuse_in_header header{};
+  header.len = static_cast<std::uint32_t>(sizeof header + body.size());
+  header.opcode = opcode;
+  header.unique = 7;
+  header.nodeid = kRoot;
+  std::vector<std::byte> bytes(header.len);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::memcpy(bytes.data() + sizeof header, body.data(), body.size());
+  return bytes;
+}
+
+TEST_F(GitFilesTest, ANameThatIsNoNameIsRefused) {
+  fuse::Session session(*files);
+  using namespace std::string_view_literals;
+  const auto error_of = [&](std::string_view body) {
+    const auto reply = session.answer(message(FUSE_LOOKUP, body));
+    fuse_out_header out{};
+    std::memcpy(&out, reply.data(), sizeof out);
+    return -out.error;
+  };
+  for (const std::string_view name :
+       {"..\0"sv, ".\0"sv, "\0"sv, "a/b\0"sv, "../../etc\0"sv, "open"sv, ""sv})
+    EXPECT_EQ(error_of(name), EINVAL);
+  EXPECT_EQ(error_of("HEAD\0"sv), 0);  // control
+}
+
+}  // namespace
+}  // namespace coop::guards
