@@ -185,6 +185,8 @@ class Pool {
                           const ExecHooks& hooks = {});
   Result<Sandbox> spawn(const Command& command, const Stdio& stdio);
   std::size_t ready() const;
+  // Prepared sandboxes that were thrown away because the host had changed since.
+  std::size_t discarded() const;
 
   struct State;
   explicit Pool(std::unique_ptr<State> state);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coop/sandbox.h"
+#include "run/look_again.h"
 #include "run/output/capture.h"
 #include "run/sandbox_state.h"
 #include "sys/message.h"
@@ -55,6 +56,7 @@ struct Pool::State {
   std::chrono::steady_clock::time_point refill_at{};  // not earlier, unless none is left
   std::vector<Sandbox> retired{};                     // finished; released in the background
   std::atomic<bool> stopping = false;
+  std::atomic<std::size_t> discarded = 0;
   std::thread refiller{};
   pid_t owner = ::getpid();
 
@@ -65,7 +67,7 @@ struct Pool::State {
     }
     changed.notify_all();
     if (refiller.joinable()) refiller.join();
-    for (auto& state : ready) Sandbox discarded(std::move(state));
+    for (auto& state : ready) Sandbox unused(std::move(state));
   }
 
   Result<void> check_owner() const {
@@ -74,10 +76,8 @@ struct Pool::State {
                    "make a pool of your own after fork()");
   }
 
-  // Prepared anew each time: changes by the last command (a new repository, a new hook) must be
-  // guarded for the next one.
   Result<std::unique_ptr<Sandbox::State>> make() const {
-    return run::start(policy, nullptr, {.prepared = true});
+    return run::start(policy, nullptr, {.prepared = true, .pass_root = true});
   }
 
   void refill() {
@@ -123,14 +123,6 @@ struct Pool::State {
     changed.notify_one();
   }
 
-  // A prepared sandbox may have waited for hours. Match the patterns again: a file created since
-  // must be hidden too.
-  bool is_current(const Sandbox::State& prepared) const {
-    if (std::ranges::none_of(policy.rules, &PathRule::pattern)) return true;
-    const Result<run::Draft> now = run::begin_prepare(policy);
-    return now && now->policy.rules == prepared.prepared.policy.rules;
-  }
-
   // Does not trigger a refill: that would compete with the command. The caller does so when the
   // command has ended or has run for a while.
   Result<std::unique_ptr<Sandbox::State>> take() {
@@ -142,7 +134,9 @@ struct Pool::State {
         ready.pop_front();
       }
     }
-    if (state && is_current(*state)) return state;
+    // It may have waited for hours, or was prepared while another command changed the workspace.
+    if (state && run::look_again(*state, policy)) return state;
+    if (state) ++discarded;
     if (state) retire(Sandbox(std::move(state)));
     return make();
   }
@@ -204,6 +198,8 @@ Result<ExecOutput> Pool::exec(const Command& command,
   state_->call_for_more({});
   return output;
 }
+
+std::size_t Pool::discarded() const { return state_->discarded; }
 
 std::size_t Pool::ready() const {
   const std::lock_guard lock(state_->mutex);

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "coop/sandbox.h"
@@ -167,6 +169,116 @@ KERNEL_TEST(KernelPool, WhatOneCommandMadeIsGuardedForTheNext) {
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(first->quarantined.size(), 1u);
   EXPECT_FALSE(exists(workspace / ".envrc"));
+}
+
+// A pool of one whose sandbox was prepared before `change` happened on the host.
+class Aged {
+ public:
+  explicit Aged(const std::function<void(const Workspace&)>& change, Policy policy = {})
+      : pool_(must_make(workspace, 1, std::move(policy))) {
+    change(workspace);
+  }
+
+  ExecOutput run(const std::string& script) {
+    EXPECT_TRUE(eventually([this] { return pool_.ready() == 1; }));
+    Result<ExecOutput> done = pool_.exec({.arguments = shell(script)});
+    if (!done) ADD_FAILURE() << to_text(done.error());
+    return done ? std::move(*done) : ExecOutput{};
+  }
+
+  const Workspace workspace{};
+
+ private:
+  Pool pool_;
+};
+
+KERNEL_TEST(KernelPoolAge, AGuardedFileOfTheUserIsGuardedAndStays) {
+  Aged aged([](const Workspace& workspace) {
+    write_file(workspace / ".envrc", "the user's\n");
+    write_file(workspace / "plain", "the user's\n");
+  });
+  const ExecOutput done = aged.run("echo evil > .envrc; echo more > plain");
+  EXPECT_EQ(read_file(aged.workspace / ".envrc"), "the user's\n");
+  EXPECT_TRUE(done.quarantined.empty());
+  EXPECT_EQ(read_file(aged.workspace / "plain"), "more\n");  // control
+}
+
+KERNEL_TEST(KernelPoolAge, AReplacedGuardedFileIsGuardedAndStays) {
+  const Workspace workspace;
+  make_directories(workspace / ".git");
+  write_file(workspace / ".git/HEAD", "ref: refs/heads/main\n");
+  write_file(workspace / ".git/config", "[core]\n");
+  Pool pool = must_make(workspace, 1);
+  // As the host's git does it.
+  write_file(workspace / ".git/config.lock", "[core]\n\tbare = false\n");
+  std::filesystem::rename(workspace / ".git/config.lock", workspace / ".git/config");
+  const Result<ExecOutput> done =
+      pool.exec({.arguments = shell("echo evil >> .git/config; echo x > .git/description")});
+  ASSERT_TRUE(done.has_value()) << to_text(done.error());
+  EXPECT_TRUE(done->quarantined.empty());
+  EXPECT_EQ(read_file(workspace / ".git/config"), "[core]\n\tbare = false\n");
+  EXPECT_EQ(read_file(workspace / ".git/description"), "x\n");  // control
+}
+
+// The attack: the pool prepares the next sandbox while the first command has a guarded file in place, which it then
+// removes. The second command's file must not pass as one that was there before.
+KERNEL_TEST(KernelPoolAge, AFileOfAnEarlierCommandIsNotTheUsers) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  const Result<ExecOutput> first =
+      pool.exec({.arguments = shell("echo evil > .envrc; sleep 0.5; rm .envrc")});
+  ASSERT_TRUE(first.has_value());
+  ASSERT_TRUE(eventually([&] { return pool.ready() == 1; }));
+  const Result<ExecOutput> second =
+      pool.exec({.arguments = shell("echo evil > .envrc; echo x > plain")});
+  ASSERT_TRUE(second.has_value());
+  EXPECT_FALSE(exists(workspace / ".envrc"));
+  EXPECT_EQ(second->quarantined.size(), 1u);
+  EXPECT_TRUE(exists(workspace / "plain"));  // control
+}
+
+KERNEL_TEST(KernelPoolAge, AHiddenPathThatAppearsIsHidden) {
+  const Workspace other;
+  Policy policy{
+      .rules = {
+          PathRule{.kind = RuleKind::read_only, .path = other.path()},
+          PathRule{.kind = RuleKind::hide, .path = other / "token", .if_missing = Missing::skip}}};
+  Aged aged(
+      [&](const Workspace&) {
+        write_file(other / "token", "secret\n");
+        write_file(other / "plain", "shown\n");
+      },
+      policy);
+  EXPECT_EQ(
+      aged.run("cat " + other.path() + "/token " + other.path() + "/plain").standard_output.text,
+      "shown\n");
+}
+
+KERNEL_TEST(KernelPoolAge, AReplacedWorkspaceIsTheNewOne) {
+  const Workspace parent;
+  make_directories(parent / "project");
+  Result<Pool> pool = Pool::create({.workspace = parent / "project"}, 1);
+  ASSERT_TRUE(pool.has_value());
+  std::filesystem::rename(parent / "project", parent / "old");
+  make_directories(parent / "project");
+  ASSERT_TRUE(pool->exec({.arguments = shell("echo x > made")}).has_value());
+  EXPECT_TRUE(exists(parent / "project/made"));
+  EXPECT_FALSE(exists(parent / "old/made"));
+}
+
+// Control for all of these: a sandbox is not made anew where nothing has changed.
+KERNEL_TEST(KernelPoolAge, AnUnchangedHostKeepsThePreparedSandbox) {
+  for (const View view : {View::minimal, View::host}) {
+    const Workspace workspace;
+    make_directories(workspace / ".git/hooks");
+    write_file(workspace / ".git/HEAD", "ref: refs/heads/main\n");
+    Pool pool = must_make(workspace, 2, Policy{.view = view});
+    ASSERT_TRUE(eventually([&] { return pool.ready() == 2; }));
+    const Result<Sandbox> running = pool.spawn({.arguments = {"sleep", "0.005"}}, {});
+    ASSERT_TRUE(running.has_value());
+    EXPECT_EQ(pool.ready(), 1u);
+    EXPECT_EQ(pool.discarded(), 0u);
+  }
 }
 
 KERNEL_TEST(KernelPool, NothingIsLeftWhenItGoes) {
