@@ -239,7 +239,8 @@ struct GroupPlan {
 struct GuardPlan {
   std::vector<Path> roots{};         // writable trees of the host to walk, canonical
   std::vector<std::string> names{};  // guard names in force, see policies/guards.txt
-  std::vector<Path> mounted{};       // guarded host paths that were read-only all the time
+  std::vector<Path> mounted{};       // guarded host paths that are read-only inside
+  std::vector<Path> places{};        // where each of them is inside
   bool operator==(const GuardPlan&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coop/sandbox.h"
+#include "guards/versions.h"
 #include "run/cleanup/janitor.h"
 #include "run/network/network.h"
 #include "run/prepare.h"
@@ -36,6 +37,9 @@ struct Sandbox::State {
   run::Group group{};
   run::Charge charge{};
   run::Launched launched{};
+  guards::Versions versions{};              // of guarded files
+  UniqueFd root{};                          // of the view
+  UniqueFd mounts{};                        // the mount namespace: it keeps what is below the root
   std::unique_ptr<run::Network> network{};  // null if the network needs no service
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
@@ -65,6 +69,9 @@ Result<void> check_owner(const Sandbox::State& state);
 // Prepares and launches. With `command` null the sandbox waits for one (pool).
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
+
+// Before a command runs: from then on the janitor takes away what is new.
+Result<void> begin_charge(const Sandbox::State& state);
 
 // True once the command has exited and was the last process inside.
 bool is_alone(const Sandbox::State& state);

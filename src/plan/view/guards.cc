@@ -118,6 +118,7 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
       if (!lies_in_one(guarded.path, done)) protect(entries, guarded, root, target);
       done.insert(guarded.path);
       plan.mounted.push_back(guarded.path);
+      plan.places.push_back(join(target, relative_to(guarded.path, root)));
       break;
     }
     if (guarded.links > 1 && !guarded.directory)
