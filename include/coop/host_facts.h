@@ -71,6 +71,8 @@ struct GuardedPath {
   std::string guard{};  // its name in policies/guards.txt, ".git/hooks"
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::int64_t born =
+      0;  // when it was created, in nanoseconds; 0 where the file system does not say
   std::int64_t changed = 0;  // ctime in nanoseconds
   std::uint64_t links = 1;
   bool directory = false;

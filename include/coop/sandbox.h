@@ -33,6 +33,7 @@ enum class Outcome : std::uint8_t {
   violation,       // killed by the system call filter; exit_code is 159
   not_found,       // the program does not exist inside; exit_code is 127
   not_executable,  // it exists and cannot be run; exit_code is 126
+  guards_incomplete,  // guarded files that it made may remain in the workspace, see notes; exit_code is 125
 };
 std::string_view to_text(Outcome outcome);
 
@@ -84,7 +85,7 @@ struct NetworkEvent {
 };
 std::string_view to_text(NetworkEvent::Kind kind);
 
-// A guarded file that appeared during the run and was moved away.
+// A guarded file that appeared or was changed during the run and was moved away.
 struct Quarantined {
   Path path{};          // where it was, on the host
   Path moved_to{};      // where it is now
@@ -100,9 +101,10 @@ struct ExecOutput {
   Captured standard_error{};
   Usage usage{};
   std::vector<Denial> denials{};
-  std::vector<Quarantined> quarantined{};
-  std::vector<NetworkEvent> network{};  // the first thousand
-  std::vector<std::string> notes{};     // what was weaker than requested
+  std::vector<Quarantined> quarantined{};  // the first hundred
+  std::uint64_t quarantined_total = 0;     // all of them
+  std::vector<NetworkEvent> network{};     // the first thousand
+  std::vector<std::string> notes{};        // what was weaker than requested
   bool operator==(const ExecOutput&) const = default;
 };
 

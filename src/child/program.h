@@ -39,6 +39,7 @@ enum class Operation : std::uint8_t {
   hide_file,       // the same
   cover_file,      // path inside, second: the number of the staged file
   seal,            // path inside: that mount alone becomes read-only
+  pass_mounts,  // sends a descriptor of the mount namespace to the supervisor, if it can be opened
   enter_root,
   pass_root,  // sends a descriptor of "/" to the supervisor
   // confinement
@@ -116,6 +117,7 @@ enum class Event : std::uint32_t {
   exited,       // status as from wait4; resource usage of all reaped children
   timed_out,    // its lifetime expired before the supervisor ended it
   root,         // a descriptor comes along: "/" of the sandbox, O_PATH
+  mounts,       // a descriptor comes along: its mount namespace
 };
 
 enum class Failing : std::uint32_t { command, directory };

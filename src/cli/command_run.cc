@@ -59,6 +59,11 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
   for (const Quarantined& moved : output.quarantined)
     say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
         "guard " + moved.guard + "; to allow it: --allow-guarded " + moved.guard + ")");
+  if (output.quarantined_total > output.quarantined.size())
+    say("quarantined " + std::to_string(output.quarantined_total) + " guarded files in all");
+  if (output.outcome == Outcome::guards_incomplete)
+    say("guarded files that the command made may still be in the workspace (see the notes): do not "
+        "use git, editors or other tools there before you have looked");
   report_network(output);
 }
 

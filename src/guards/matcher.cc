@@ -84,11 +84,11 @@ GuardMatcher::GuardMatcher(GuardedTree tree)
       names_(tree_.names, tree_.before.named),
       outside_git_(has_path(tree_.before.outside_git, tree_.root)) {}
 
-std::optional<std::string> GuardMatcher::guard_of(const Path& path) const {
+std::optional<std::string> GuardMatcher::guard_of(const Path& path, const Path& made) const {
   if (path == tree_.root || !is_within(path, tree_.root)) return std::nullopt;
   std::optional<std::string> guard = known_guard(path);
   if (!guard) guard = named_guard(path);
-  if (!guard) guard = guard_on_the_way(path);
+  if (!guard) guard = guard_on_the_way(path, made);
   return guard;
 }
 
@@ -129,7 +129,8 @@ std::optional<std::string> GuardMatcher::named_guard(const Path& path) const {
 }
 
 // Goes down to `path` as the walk would. Below the first name that does not exist, each directory has one entry.
-std::optional<std::string> GuardMatcher::guard_on_the_way(const Path& path) const {
+std::optional<std::string> GuardMatcher::guard_on_the_way(const Path& path,
+                                                          const Path& made) const {
   const std::vector<std::string> names = components(relative_to(path, tree_.root));
   const std::vector<std::string> folded_names = folded_components(relative_to(path, tree_.root));
   const Reach reach = outside_git_ ? Reach::git_structure : Reach::everything;
@@ -139,6 +140,10 @@ std::optional<std::string> GuardMatcher::guard_on_the_way(const Path& path) cons
   Path here = tree_.root;
   for (std::size_t index = 0; index < names.size() && place; ++index) {
     Sight sight = exists ? sight_of(*directory, names_) : Sight();
+    const Path below = join(here, names[index]);
+    const Entry entry = !made.empty() && is_within(below, made) ? Entry::made : Entry::missing;
+    if (entry == Entry::made)
+      std::erase_if(sight, [&](const Seen& seen) { return seen.name == names[index]; });
     const bool last = index + 1 == names.size();
     const Seen appearing{names[index], folded_names[index],
                          static_cast<unsigned char>(last ? DT_REG : DT_DIR)};
@@ -150,23 +155,25 @@ std::optional<std::string> GuardMatcher::guard_on_the_way(const Path& path) cons
     std::optional<std::string> guard =
         guard_here(names_, standing, sight, std::span(folded_names).subspan(index));
     const bool more_guards = was_git != standing.git || (!was_top && has(sight, ".git"));
-    if (!guard && exists && more_guards) guard = brought_about(here, *place, appearing);
+    if (!guard && exists && more_guards) guard = brought_about(here, *place, appearing, entry);
     if (guard) return guard;
     place = place_below(standing, folded_names[index], reach);
     exists = exists && directory->enter(names[index]).has_value();
-    here = join(here, names[index]);
+    here = below;
   }
   return std::nullopt;
 }
 
 // What a walk lists in `directory` only because of the entry that appears there.
 std::optional<std::string> GuardMatcher::brought_about(const Path& directory, Place place,
-                                                       const Seen& appearing) const {
+                                                       const Seen& appearing, Entry entry) const {
   const Reach reach = outside_git_ ? Reach::git_structure : Reach::everything;
   GuardWalk now(names_, WalkLimits{}, trees_);
   GuardWalk then(names_, WalkLimits{}, trees_);
-  const Result<void> looked = now.subtree(directory, place, reach, std::nullopt);
-  const Result<void> looked_ahead = then.subtree(directory, place, reach, appearing);
+  if (entry == Entry::made) now.pass_over(appearing.name);
+  else then.reckon_with(appearing);
+  const Result<void> looked = now.subtree(directory, place, reach);
+  const Result<void> looked_ahead = then.subtree(directory, place, reach);
   // An incomplete walk proves nothing.
   if (!looked || !looked_ahead || !then.complete())
     return names_.in_git().empty() ? std::nullopt : std::optional(names_.in_git().front().name);

@@ -1,11 +1,16 @@
 #include "guards/quarantine.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "base/path.h"
+#include "guards/changes.h"
 #include "guards/quarantine_store.h"
 #include "guards/workspace.h"
 
@@ -14,20 +19,41 @@ namespace coop::guards {
 namespace {
 
 constexpr std::size_t kMostNotes = 200;
-constexpr int kRounds = 64;
+constexpr std::size_t kMostListed = 100;
 
 bool same_object(const GuardedPath& left, const GuardedPath& right) {
-  return left.device == right.device && left.inode == right.inode && left.link == right.link;
+  return left.device == right.device && left.inode == right.inode && left.born == right.born &&
+         left.link == right.link;
+}
+
+// A symlink with the same text leads to the same place, whoever made it.
+bool same_link(const GuardedPath& left, const GuardedPath& right) {
+  return !left.link.empty() && left.link == right.link;
+}
+
+// Whether the sandbox could not write `file` at `place`. The trees inside and outside are the same but for mounts, so
+// what is missing or different inside is covered by one. A mount is attached to an entry of a directory and follows it
+// when the host renames it; replacing or removing the entry ends the mount for good. So what lies under a mount now did
+// so all the time.
+bool is_out_of_reach(int view, const Path& place, const GuardedPath& file) {
+  const Path below(relative_to(place, "/"));
+  const Result<UniqueFd> inside = open_beneath(view, below, O_PATH | O_NOFOLLOW);
+  if (!inside) return inside.error().errno_value == ENOENT || inside.error().errno_value == ENOTDIR;
+  struct stat status{};
+  struct statvfs mount{};
+  if (::fstat(inside->get(), &status) < 0 || ::fstatvfs(inside->get(), &mount) < 0) return false;
+  return (mount.f_flag & ST_RDONLY) != 0 || status.st_dev != file.device ||
+         status.st_ino != file.inode;
 }
 
 class Quarantine {
  public:
   Quarantine(const WatchedTrees& trees, const std::vector<WorkspaceFacts>& before,
              const Path& directory)
-      : trees_(trees),
-        before_(before),
-        store_(directory),
-        mounted_(trees.mounted.begin(), trees.mounted.end()) {
+      : trees_(trees), before_(before), store_(directory) {
+    for (std::size_t index = 0; index < trees.mounted.size(); ++index)
+      mounted_.emplace(trees.mounted[index],
+                       index < trees.places.size() ? trees.places[index] : Path());
     for (const WorkspaceFacts& facts : before)
       for (const GuardedPath& path : facts.guarded) known_.emplace(path.path, &path);
   }
@@ -47,29 +73,87 @@ class Quarantine {
   }
 
  private:
-  // One walk finds everything, unless it stopped at a limit: then moving files makes room for the
-  // next walk.
+  // A symlink that was put back leads to what was not looked at yet.
   void clean(const Path& root, const WorkspaceFacts& before) {
-    bool complete = false;
-    for (int round = 0; round < kRounds && !complete; ++round) {
-      const Result<WorkspaceFacts> now = inspect_again(root, trees_.names, before, trees_.roots);
-      if (!now) return note(root, "could not be scanned: " + to_text(now.error()));
-      const std::size_t moved = report_.moved.size();
-      for (const GuardedPath& found : now->guarded)
-        if (!is_within(found.path, store_.directory()) && !follows_new_link(found, *now))
-          judge(root, before, found, round);
-      complete = now->complete;
-      if (report_.moved.size() == moved) break;
+    constexpr int kRounds = 3;
+    for (int round = 0; round < kRounds; ++round) {
+      look(root, before);
+      if (put_links_back(root, before) == 0) return;
     }
-    if (!complete) note(root, "could not be scanned completely: some guarded files may remain");
-    put_links_back(root, before);
+    remains(root, "has symlinks that were removed or replaced again and again");
   }
 
-  void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found, int round) {
-    if (is_served(found.path)) return;
+  void look(const Path& root, const WorkspaceFacts& before) {
+    const Result<WorkspaceFacts> now = inspect_again(
+        root, trees_.names, before, trees_.roots,
+        [&](DirectoryStack& directory, const std::string& name, const GuardedPath& found) {
+          return spill(root, before, directory, name, found);
+        });
+    unload(root);
+    if (!now) return remains(root, "could not be scanned: " + to_text(now.error()));
+    for (const GuardedPath& found : now->guarded)
+      if (!is_within(found.path, store_.directory()) && !follows_new_link(found, *now))
+        judge(root, before, found);
+    if (now->complete) return;
+    note(root, "could not be scanned completely: some guarded files may remain");
+    report_.complete = report_.complete && !before.complete;
+  }
+
+  void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+    if (found.harmless || is_served(found.path)) return;
     const GuardedPath* const old = find(found.path);
-    if (is_new(found, old, before)) return move(root, before, found, old);
-    if (old != nullptr && round == 0) compare(found, *old);
+    if (old == nullptr) {
+      if (is_new(found, before)) move(root, before, found);
+      return;
+    }
+    // A .git file that was harmless now leads elsewhere: something on its path was replaced.
+    if (old->harmless) return replaced(root, before, found);
+    if (same_link(found, *old)) return;
+    if (same_object(found, *old) && found.changed == old->changed) return;
+    if (user_changed(found, *old)) return compare(found, *old);
+    settle(root, before, found);
+  }
+
+  // After an incomplete first walk, "not seen before" proves nothing, so use the ctime: creating,
+  // linking or renaming sets it, and a program cannot choose it.
+  static bool is_new(const GuardedPath& found, const WorkspaceFacts& before) {
+    return before.complete || found.changed >= before.started;
+  }
+
+  // More guarded files than can be listed were made. They are gathered beside each other, by a rename each, and taken to
+  // the store as one.
+  Spilled spill(const Path& root, const WorkspaceFacts& before, DirectoryStack& directory,
+                const std::string& name, const GuardedPath& found) {
+    if (find(found.path) != nullptr || !is_new(found, before) ||
+        is_within(found.path, store_.directory()))
+      return Spilled::left;
+    directory.make_writable();
+    const Result<Path> gathered =
+        heap_.add(base_of(root, before, found.path), EntryName{directory.fd(), name});
+    if (!gathered) {
+      remains(found.path, "is still there: " + to_text(gathered.error()));
+      return Spilled::taken;
+    }
+    list(Quarantined{.path = found.path, .moved_to = *gathered, .guard = found.guard});
+    return Spilled::taken;
+  }
+
+  void unload(const Path& root) {
+    for (const Path& heap : heap_.take()) {
+      const Path base = parent_of(heap);
+      const Result<Path> moved = store_.take(base, name_of(heap));
+      const std::string count = std::to_string(report_.total);
+      if (moved) {
+        for (Quarantined& item : report_.moved)
+          if (is_within(item.moved_to, heap))
+            item.moved_to = join(*moved, relative_to(item.moved_to, heap));
+        note(root, "has many new guarded files (" + count + "): most are in " + *moved +
+                       " without their directories");
+      } else {
+        remains(heap, "holds new guarded files and could not be moved to the quarantine: " +
+                          to_text(moved.error()));
+      }
+    }
   }
 
   // The target of a new symlink stays where it is: only the symlink is moved.
@@ -78,20 +162,7 @@ class Quarantine {
     const auto link = std::ranges::lower_bound(now.guarded, found.through, {}, &GuardedPath::path);
     const GuardedPath* const old = find(found.through);
     return old == nullptr || link == now.guarded.end() || link->path != found.through ||
-           !same_object(*link, *old);
-  }
-
-  bool is_new(const GuardedPath& found, const GuardedPath* old,
-              const WorkspaceFacts& before) const {
-    if (found.harmless) return false;
-    // After an incomplete first walk, "not seen before" proves nothing, so use the ctime: creating,
-    // linking or renaming sets it, and a program cannot choose it.
-    if (old == nullptr) return before.complete || found.changed >= before.started;
-    // A .git file that was harmless now leads elsewhere: something on its path was replaced.
-    if (!same_object(found, *old) || old->harmless) return true;
-    // File systems reuse inode numbers, so the same inode proves nothing about a file that could be
-    // removed.
-    return found.link.empty() && found.changed != old->changed && !was_mounted(found.path);
+           link->link != old->link;
   }
 
   // What is new or changed there is the user's own. New repositories below modules and worktrees may be the sandbox's.
@@ -103,30 +174,81 @@ class Quarantine {
     });
   }
 
-  bool was_mounted(const Path& path) const {
-    if (mounted_.contains(path)) return true;
-    for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0;
-         slash = path.rfind('/', slash - 1))
-      if (mounted_.contains(path.substr(0, slash))) return true;
+  // Whether only programs outside can have changed a known path.
+  bool user_changed(const GuardedPath& found, const GuardedPath& old) const {
+    if (!found.directory && (found.links > 1 || old.links > 1) && has_version(found.path))
+      return false;
+    for (Path path = found.path; path.size() > 1; path = parent_of(path)) {
+      const auto mount = mounted_.find(path);
+      if (mount == mounted_.end()) continue;
+      // Nothing is left to ask. An object that is still the same was under its mount, unless it had two names.
+      if (trees_.view < 0 || mount->second.empty()) return same_object(found, old);
+      return is_out_of_reach(trees_.view, join(mount->second, relative_to(found.path, path)),
+                             found);
+    }
     return false;
   }
 
-  void move(const Path& root, const WorkspaceFacts& before, const GuardedPath& found,
-            const GuardedPath* old) {
+  bool has_version(const Path& path) const {
+    return find_version(trees_.versions, path) != nullptr;
+  }
+
+  // The sandbox could write it. It stays if it is the same, or if the difference makes no program do anything.
+  void settle(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+    const Version* const old = find_version(trees_.versions, found.path);
+    if (old == nullptr) return replaced(root, before, found);
+    const Path base = base_of(root, before, found.path);
+    const std::string_view relative = relative_to(found.path, base);
+    const std::optional<Version> now = QuarantineStore::version(base, relative, found.path);
+    if (now && now->entries == old->entries) return;
+    if (now && is_harmless_change(found.guard, *old, *now))
+      return note(found.path,
+                  "changed during the run although guarded; the settings that differ "
+                  "run no program, so it stays");
+    // Another run that ended meanwhile has undone what its sandbox wrote: our version may be that.
+    if (now && store_.was_put_back(*now, before.started)) return;
+    if (!move(root, before, found)) return;
+    const Result<void> back = store_.put_back(base, relative, *old);
+    note(found.path,
+         back ? "was replaced or changed by its other names during the run, so that the sandbox "
+                "could write it: what it contained then is in the quarantine, and its version from "
+                "before the run was put back"
+              : "could not be put back as it was before the run: " + to_text(back.error()));
+  }
+
+  void replaced(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+    const GuardedPath* const old = find(found.path);
+    if (move(root, before, found) && old->link.empty())
+      note(found.path, "was changed or replaced during the run although it was guarded");
+  }
+
+  // False when it is gone already, or still there.
+  bool move(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     Result<Path> moved = store_.take(base, relative);
     if (!moved) {
       // It was moved with a parent directory, or by a concurrent run of coop.
-      if (QuarantineStore::is_gone(base, relative)) return;
+      if (QuarantineStore::is_gone(base, relative)) return false;
       note(found.path, "could not be moved to the quarantine: " + to_text(moved.error()));
       moved = QuarantineStore::set_aside(base, relative);
-      if (!moved) return note(found.path, "is still there: " + to_text(moved.error()));
+      if (!moved) {
+        remains(found.path, "is still there: " + to_text(moved.error()));
+        return false;
+      }
     }
-    if (old != nullptr && old->link.empty())
-      note(found.path, "was changed or replaced during the run although it was guarded");
-    report_.moved.push_back(
-        Quarantined{.path = found.path, .moved_to = *moved, .guard = found.guard});
+    list(Quarantined{.path = found.path, .moved_to = *moved, .guard = found.guard});
+    return true;
+  }
+
+  void list(Quarantined moved) {
+    ++report_.total;
+    if (report_.moved.size() < kMostListed) report_.moved.push_back(std::move(moved));
+  }
+
+  void remains(const Path& path, const std::string& text) {
+    report_.complete = false;
+    note(path, text);
   }
 
   void compare(const GuardedPath& found, const GuardedPath& old) {
@@ -137,14 +259,18 @@ class Quarantine {
   }
 
   // A guarded symlink could not be pinned. Restore it if it is missing or was replaced.
-  void put_links_back(const Path& root, const WorkspaceFacts& before) {
+  std::size_t put_links_back(const Path& root, const WorkspaceFacts& before) {
+    std::size_t count = 0;
     for (const GuardedPath& old : before.guarded) {
       if (old.link.empty() || is_served(old.path)) continue;
       const Path base = base_of(root, before, old.path);
       const Result<void> made =
           QuarantineStore::make_link(base, relative_to(old.path, base), old.link);
-      if (made) note(old.path, "was removed or replaced during the run: the symlink was put back");
+      if (!made) continue;
+      note(old.path, "was removed or replaced during the run: the symlink was put back");
+      ++count;
     }
+    return count;
   }
 
   // The tree that contains a path: a repository may name hooks in another tree.
@@ -163,8 +289,10 @@ class Quarantine {
   }
 
   void note(const Path& path, const std::string& text) {
+    const std::string whole = printable(path + " " + text);
+    if (std::ranges::find(report_.notes, whole) != report_.notes.end()) return;  // another round
     if (report_.notes.size() < kMostNotes) {
-      report_.notes.push_back(printable(path + " " + text));
+      report_.notes.push_back(whole);
     } else {
       ++notes_left_out_;
     }
@@ -173,7 +301,8 @@ class Quarantine {
   WatchedTrees trees_;
   const std::vector<WorkspaceFacts>& before_;
   QuarantineStore store_;
-  std::set<Path> mounted_;
+  Heap heap_{};
+  std::map<Path, Path> mounted_{};  // and where inside
   std::map<std::string_view, const GuardedPath*> known_{};
   QuarantineReport report_{};
   std::size_t notes_left_out_ = 0;

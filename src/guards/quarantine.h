@@ -1,31 +1,40 @@
 // Moves files away that appeared under a guarded name during a run, and keeps them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "coop/sandbox.h"
+#include "guards/versions.h"
 #include "host/facts.h"
 
 namespace coop::guards {
 
 struct QuarantineReport {
-  std::vector<Quarantined> moved{};
+  std::vector<Quarantined> moved{};  // the first of them
+  std::uint64_t total = 0;           // all that were moved
   std::vector<std::string> notes{};  // what could not be read or moved, and why
+  bool complete = true;              // false: guarded files of the run may still be there
 };
 
 // What a mount could not prevent, and so must be checked after the run.
 struct WatchedTrees {
   const std::vector<Path>& roots;         // writable trees of the host, canonical
   const std::vector<std::string>& names;  // guards in force
-  const std::vector<Path>& mounted;       // guarded paths that were read-only all along
+  const std::vector<Path>& mounted;       // guarded paths that were read-only at first
+  const std::vector<Path>& places;        // where each of `mounted` is inside
+  const Versions& versions;               // what they contained
+  int view = -1;  // root of the sandbox, whose mounts still exist; -1: there is none
   std::span<const Path> served{};  // git directories whose guarded names only the host could change
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what
-// `before` does not have to `directory` (made when needed, mode 0700; relative paths are kept).
+// `before` does not have to `directory` (made when needed, mode 0700; relative paths are kept, but for those
+// beyond the first thousand or so). A guarded file that has changed stays as long as its mount shows that the sandbox
+// could not write it: then the host's user changed it. If the sandbox could, it is moved and its version put back.
 // `before` has one entry for each root, in order. Loses nothing: a file is removed from the
 // workspace only once its copy is complete. Never follows a symlink.
 QuarantineReport quarantine(const WatchedTrees& trees, const std::vector<WorkspaceFacts>& before,

@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "sys/tree/directory_stack.h"
+#include "sys/tree/entries.h"
 #include "sys/tree/move_tree.h"
 
 namespace coop::guards {
@@ -16,6 +17,8 @@ namespace coop::guards {
 namespace {
 
 constexpr int kTries = 10'000;
+constexpr std::string_view kPutBack = "put-back";  // a list of digests
+constexpr std::string_view kAside = ".coop-quarantined-";
 
 std::string_view parent_part(std::string_view relative) {
   const std::size_t slash = relative.rfind('/');
@@ -82,15 +85,53 @@ Result<Path> QuarantineStore::take(const Path& base, std::string_view relative) 
   DirectoryStack target = TRY(DirectoryStack::open(shelf));
   TRY(make_and_enter(target, parent_part(relative)));
   const std::string name(name_of(relative));
-  TRY(move_tree(EntryName{source.fd(), name}, EntryName{target.fd(), name}));
+  TRY(move_tree(EntryName{source.fd(), name}, EntryName{target.fd(), name}, &links_));
   return join(shelf, relative);
+}
+
+std::optional<Version> QuarantineStore::version(const Path& base, std::string_view relative,
+                                                const Path& path) {
+  const Result<DirectoryStack> parent = open_parent(base, relative);
+  if (!parent) return std::nullopt;
+  return read_version(parent->fd(), std::string(name_of(relative)), path);
+}
+
+Result<void> QuarantineStore::put_back(const Path& base, std::string_view relative,
+                                       const Version& version) const {
+  const DirectoryStack parent = TRY(open_parent(base, relative));
+  TRY(guards::put_back(version, parent.fd(), std::string(name_of(relative))));
+  const UniqueFd store = TRY(open_private(directory_));
+  const UniqueFd list = TRY(open_at(store.get(), std::string(kPutBack),
+                                    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600));
+  return write_all(list.get(), digest(version) + "\n", kPutBack);
+}
+
+bool QuarantineStore::was_put_back(const Version& version, std::int64_t since) const {
+  const std::string wanted = digest(version) + "\n";
+  const Result<DirectoryStack> all = DirectoryStack::open(parent_of(directory_));
+  if (!all) return false;
+  bool found = false;
+  const auto buffer = make_entry_buffer();
+  [[maybe_unused]] const Result<void> unreadable_is_empty =
+      for_each_entry(all->fd(), *buffer, [&](std::string_view name, unsigned char) {
+        const Result<UniqueFd> list =
+            open_at(all->fd(), join(name, kPutBack), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+        struct stat status{};
+        if (!list || ::fstat(list->get(), &status) < 0 ||
+            std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec < since)
+          return Next::go_on;
+        const Result<std::string> text = read_all(list->get(), kPutBack);
+        found = text && text->contains(wanted);
+        return found ? Next::stop : Next::go_on;
+      });
+  return found;
 }
 
 Result<Path> QuarantineStore::set_aside(const Path& base, std::string_view relative) {
   const DirectoryStack parent = TRY(open_parent(base, relative));
   const EntryName from{parent.fd(), std::string(name_of(relative))};
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const std::string name = ".coop-quarantined-" + std::to_string(attempt);
+    const std::string name = std::string(kAside) + std::to_string(attempt);
     const Result<void> renamed = rename_entry(from, EntryName{parent.fd(), name});
     if (renamed) return join(join(base, parent_part(relative)), name);
     if (renamed.error().errno_value != EEXIST) return std::unexpected(renamed.error());
@@ -114,6 +155,31 @@ Result<void> QuarantineStore::make_link(const Path& base, std::string_view relat
   if (::symlinkat(text.c_str(), parent.fd(), name.c_str()) < 0)
     return system_error("symlink", name);
   return {};
+}
+
+Result<Path> Heap::add(const Path& base, const EntryName& entry) {
+  Place& place = places_[base];
+  for (int attempt = 0; !place.directory.valid(); ++attempt) {
+    DirectoryStack top = TRY(DirectoryStack::open(base));
+    top.make_writable();
+    const std::string name = std::string(kAside) + std::to_string(attempt);
+    if (::mkdirat(top.fd(), name.c_str(), 0700) == 0) {
+      place.directory = TRY(open_at(top.fd(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      place.path = join(base, name);
+    } else if (errno != EEXIST || attempt == kTries) {
+      return system_error("mkdir", join(base, name));
+    }
+  }
+  const std::string name = std::to_string(place.count++);
+  TRY(move_tree(entry, EntryName{place.directory.get(), name}));
+  return join(place.path, name);
+}
+
+std::vector<Path> Heap::take() {
+  std::vector<Path> paths;
+  for (const auto& [base, place] : std::exchange(places_, {}))
+    if (place.directory.valid()) paths.push_back(place.path);
+  return paths;
 }
 
 }  // namespace coop::guards

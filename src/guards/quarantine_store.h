@@ -1,13 +1,19 @@
 // Where quarantined files are kept.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "coop/path.h"
+#include "guards/versions.h"
+#include "sys/fd.h"
+#include "sys/tree/move_tree.h"
 
 namespace coop::guards {
 
@@ -28,6 +34,14 @@ class QuarantineStore {
   // Also false when that cannot be determined.
   static bool is_gone(const Path& base, std::string_view relative);
 
+  // What is at base/relative now.
+  static std::optional<Version> version(const Path& base, std::string_view relative,
+                                        const Path& path);
+  // Makes it again at base/relative, where nothing is, and notes that for was_put_back() of other stores.
+  Result<void> put_back(const Path& base, std::string_view relative, const Version& version) const;
+  // Whether a store beside this one has put back exactly this since a time (nanoseconds of the file systems' clock).
+  bool was_put_back(const Version& version, std::int64_t since) const;
+
   // Creates a symlink where nothing exists.
   static Result<void> make_link(const Path& base, std::string_view relative,
                                 const std::string& text);
@@ -38,6 +52,24 @@ class QuarantineStore {
 
   Path directory_;
   std::map<Path, Path> shelves_{};  // base → its directory in the quarantine
+  HardLinks links_{};               // among what was copied
+};
+
+// Directories in the trees themselves, one for each, into which entries are renamed under names that no program obeys.
+class Heap {
+ public:
+  // Returns where the entry is now.
+  Result<Path> add(const Path& base, const EntryName& entry);
+  // The directories.
+  std::vector<Path> take();
+
+ private:
+  struct Place {
+    UniqueFd directory{};
+    Path path{};
+    std::uint64_t count = 0;
+  };
+  std::map<Path, Place> places_{};
 };
 
 }  // namespace coop::guards

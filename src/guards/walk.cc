@@ -25,11 +25,22 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-GuardedPath make_fact(const Path& path, const std::string& guard, const struct stat& status) {
+// An inode number alone says little: ext4 gives that of a removed file to the next one.
+std::int64_t born_at(int directory, const char* name) {
+  struct statx status{};
+  if (::statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return 0;
+  return std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec;
+}
+
+GuardedPath make_fact(const Path& path, const std::string& guard, const struct stat& status,
+                      std::int64_t born) {
   return GuardedPath{.path = path,
                      .guard = guard,
                      .device = status.st_dev,
                      .inode = status.st_ino,
+                     .born = born,
                      .changed = nanoseconds(status.st_ctim),
                      .links = status.st_nlink,
                      .directory = S_ISDIR(status.st_mode)};
@@ -56,9 +67,7 @@ Result<void> GuardWalk::git_directory(const Path& path) {
   return walk(path, Place::dot_git, Reach::git_structure);
 }
 
-Result<void> GuardWalk::subtree(const Path& top, Place place, Reach reach,
-                                std::optional<Seen> appearing) {
-  appearing_ = std::move(appearing);
+Result<void> GuardWalk::subtree(const Path& top, Place place, Reach reach) {
   return walk(top, place, reach);
 }
 
@@ -113,6 +122,7 @@ void GuardWalk::cannot_enter(const std::string& name, int error) {
 Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   Sight sight;
   if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
+  const std::string passed_over = std::exchange(passed_over_, {});
   const bool may_hold_git = level.standing.holds_git_directories();
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char type) {
@@ -120,6 +130,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
           give_up();
           return Next::stop;
         }
+        if (name == passed_over) return Next::go_on;
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
         if (type == DT_DIR) level.pending.append(name) += '\0';
         if (names_.interesting(name)) sight.push_back({std::string(name), folded(name), type});
@@ -148,7 +159,7 @@ void GuardWalk::look(Level& level) {
 
 void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
   const bool known_place = standing.place == Place::module || standing.place == Place::worktree;
-  if (path_.size() < PATH_MAX) {
+  if (path_.size() < PATH_MAX && path_bytes_ <= limits_.path_bytes) {
     count_path(path_);
     if (known_place) git_directories_.insert(path_);
     git_.insert(path_);
@@ -236,11 +247,13 @@ std::vector<std::string> GuardWalk::names_like(const std::string& folded_name) {
 
 void GuardWalk::add(const std::string& name, const Path& path, const std::string& guard,
                     std::string_view rest) {
-  if (path.size() > kLongestPath) return add_ancestor(path, guard);
+  const bool overflows = spill_ && path_bytes_ > limits_.path_bytes;
+  if (path.size() > kLongestPath && !overflows) return add_ancestor(path, guard);
   struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
-  GuardedPath found = make_fact(path, guard, status);
+  GuardedPath found = make_fact(path, guard, status, born_at(directory_->fd(), name.c_str()));
   if (S_ISLNK(status.st_mode)) found.link = read_link(directory_->fd(), name);
+  if (overflows && spill_(*directory_, name, found) == Spilled::taken) return;
   keep(found);
   if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
 }
@@ -250,7 +263,7 @@ void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
   const Path ancestor = path.substr(0, path.rfind('/', kLongestPath));
   if (!guarded_.empty() && guarded_.back().path == ancestor) return;
   const std::size_t depth = depth_of(ancestor) - top_depth_;
-  keep(make_fact(ancestor, guard, directory_->status_at(depth)));
+  keep(make_fact(ancestor, guard, directory_->status_at(depth), 0));
 }
 
 // A symlink cannot be a mount point. Its target can, if it is in a writable tree.
@@ -260,7 +273,7 @@ void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) 
   if (!target || tree_of(*target, writable_) == nullptr || is_within(link.path, *target) ||
       ::lstat(target->c_str(), &status) < 0)
     return;
-  GuardedPath found = make_fact(*target, link.guard, status);
+  GuardedPath found = make_fact(*target, link.guard, status, born_at(AT_FDCWD, target->c_str()));
   found.through = link.path;
   keep(std::move(found));
 }
@@ -272,7 +285,8 @@ void GuardWalk::named(const NamedPath& name) {
   Path through;
   for (const TrailLink& link : trail.links) {
     if (tree_of(link.path, writable_) == nullptr) continue;
-    GuardedPath found = make_fact(link.path, name.guard, link.status);
+    GuardedPath found =
+        make_fact(link.path, name.guard, link.status, born_at(AT_FDCWD, link.path.c_str()));
     found.link = link.text;
     through = link.path;
     keep(std::move(found));
@@ -281,7 +295,8 @@ void GuardWalk::named(const NamedPath& name) {
   // Making it read-only would affect a whole tree. And git reads no directory as a file.
   if (holds_a_tree(trail.place, writable_)) return;
   if (name.guard == ".git/config" && S_ISDIR(trail.status->st_mode)) return;
-  GuardedPath found = make_fact(trail.place, name.guard, *trail.status);
+  GuardedPath found =
+      make_fact(trail.place, name.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
   found.through = through;
   keep(std::move(found));
 }
@@ -293,7 +308,7 @@ void GuardWalk::keep(GuardedPath found) {
 
 void GuardWalk::count_path(const Path& path) {
   path_bytes_ += path.size();
-  if (path_bytes_ > limits_.path_bytes) give_up();
+  if (path_bytes_ > limits_.path_bytes && !spill_) give_up();
 }
 
 std::vector<Path> GuardWalk::take_git() { return {git_.begin(), git_.end()}; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,13 +28,23 @@ struct WalkLimits {
   std::size_t path_bytes = std::size_t{64} << 20;
 };
 
+// Once the limit on paths is reached, guarded entries are passed on one by one: `name` in the directory where the walk
+// is. What is not taken is listed in spite of the limit.
+enum class Spilled : std::uint8_t { taken, left };
+using Spill = std::function<Spilled(DirectoryStack& directory, const std::string& name,
+                                    const GuardedPath& found)>;
+
 class GuardWalk {
  public:
   // `writable`: the trees in which a symlink's target is guarded too.
   // `git_names` is told of the repositories that are found; may be null.
   GuardWalk(const GuardNames& names, const WalkLimits& limits, std::vector<Path> writable,
-            GitNames* git_names = nullptr)
-      : names_(names), limits_(limits), writable_(std::move(writable)), git_names_(git_names) {}
+            GitNames* git_names = nullptr, Spill spill = {})
+      : names_(names),
+        limits_(limits),
+        writable_(std::move(writable)),
+        git_names_(git_names),
+        spill_(std::move(spill)) {}
 
   // Everything below `root`.
   Result<void> tree(const Path& root);
@@ -41,9 +52,11 @@ class GuardWalk {
   Result<void> git_directory(const Path& path);
   // A path named in git's configuration, if it exists. Absolute only.
   void named(const NamedPath& name);
-  // Everything below a directory of a tree. `appearing`: an entry of `top` that is to be reckoned with
-  // although it does not exist.
-  Result<void> subtree(const Path& top, Place place, Reach reach, std::optional<Seen> appearing);
+  // Everything below a directory of a tree.
+  Result<void> subtree(const Path& top, Place place, Reach reach);
+  // Before that: an entry of the directory counts although it does not exist, or does not count.
+  void reckon_with(Seen appearing) { appearing_ = std::move(appearing); }
+  void pass_over(std::string name) { passed_over_ = std::move(name); }
 
   // The result, sorted and unique.
   std::vector<GuardedPath> take_guarded();
@@ -80,9 +93,11 @@ class GuardWalk {
   const GuardNames& names_;
   WalkLimits limits_;
   std::optional<Seen> appearing_{};  // in the first directory that is looked at
+  std::string passed_over_{};        // there, too
   Reach reach_ = Reach::everything;
   std::vector<Path> writable_;
   GitNames* git_names_;
+  Spill spill_;
   DirectoryStack* directory_ = nullptr;  // where the walk is
   Path path_{};                          // the same as text
   std::size_t top_depth_ = 0;            // components of the top's path

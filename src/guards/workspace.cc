@@ -14,6 +14,9 @@ namespace {
 
 // A run may add files, and must not evade the second walk by adding many.
 constexpr std::uint64_t kEntriesAgain = 50'000'000;
+// Bytes of guarded paths that a run may add before the rest is spilled: more than a thousand usual ones. A path may
+// have 16 KB, and going down to each costs as much.
+constexpr std::size_t kPathBytesAgain = std::size_t{128} << 10;
 
 // CLOCK_REALTIME_COARSE, which file systems use for time stamps; the fine clock is ahead of it.
 std::int64_t file_clock() {
@@ -31,10 +34,10 @@ void add_named(GuardWalk& walk, std::span<const std::string> guards,
 // `facts` has the state before; paths named now come from `names_now`, if given.
 Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guards,
                             const std::vector<Path>& writable, const WalkLimits& limits,
-                            WorkspaceFacts facts, GitNames* names_now) {
+                            WorkspaceFacts facts, GitNames* names_now, const Spill& spill) {
   facts.started = file_clock();
   const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named);
-  GuardWalk walk(names, limits, writable, names_now);
+  GuardWalk walk(names, limits, writable, names_now, spill);
   // Small trees first: many entries in the workspace must not exhaust the limit for them.
   for (const Path& git : facts.outside_git)
     TRY(with_context("looking through the repository", walk.git_directory(git)));
@@ -58,14 +61,20 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   WorkspaceFacts facts{.outside_git = find_outside_git(root)};
   const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
   GitNames names(user, trees);
-  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names);
+  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names, {});
 }
 
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
-                                     const WorkspaceFacts& before, std::span<const Path> writable) {
+                                     const WorkspaceFacts& before, std::span<const Path> writable,
+                                     const Spill& spill) {
+  WalkLimits limits{.entries = kEntriesAgain};
+  if (spill) {
+    limits.path_bytes = kPathBytesAgain;
+    for (const GuardedPath& known : before.guarded) limits.path_bytes += known.path.size();
+  }
   WorkspaceFacts facts{.outside_git = before.outside_git, .named = before.named};
-  return look(root, guards, all_trees(root, before.outside_git, writable),
-              WalkLimits{.entries = kEntriesAgain}, std::move(facts), nullptr);
+  return look(root, guards, all_trees(root, before.outside_git, writable), limits, std::move(facts),
+              nullptr, spill);
 }
 
 }  // namespace coop::guards

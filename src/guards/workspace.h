@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "guards/git/names.h"
+#include "guards/walk.h"
 #include "host/facts.h"
 
 namespace coop::guards {
@@ -29,9 +30,9 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
 
 // The same walk after the run. The outside git directories and the named paths are those of
 // `before`: the files that prove or name them were writable meanwhile. The limit on entries is
-// higher.
+// higher. A run may have made more guarded files than can be listed: the rest goes to `spill`.
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
                                      const WorkspaceFacts& before,
-                                     std::span<const Path> writable = {});
+                                     std::span<const Path> writable = {}, const Spill& spill = {});
 
 }  // namespace coop::guards

@@ -245,9 +245,10 @@ struct GroupPlan {
 struct GuardPlan {
   std::vector<Path> roots{};         // writable trees of the host to walk, canonical
   std::vector<std::string> names{};  // guard names in force, see policies/guards.txt
-  std::vector<Path> mounted{};       // guarded host paths that were read-only all the time
-  std::vector<Path>
-      served{};  // git directories of the host in which no guarded name can be made from inside
+  std::vector<Path> mounted{};       // guarded host paths that are read-only inside
+  std::vector<Path> places{};        // where each of them is inside
+  // Git directories of the host in which no guarded name can be made from inside.
+  std::vector<Path> served{};
   std::string unserved{};  // why the others are guarded by mounts only; empty when there are none
   bool operator==(const GuardPlan&) const = default;
 };

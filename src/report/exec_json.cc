@@ -57,6 +57,7 @@ std::string exec_json(const ExecOutput& output, const std::string& id) {
                     {"peak_memory", output.usage.peak_memory}}},
                   {"denials", denials},
                   {"quarantined", quarantined},
+                  {"quarantined_total", output.quarantined_total},
                   {"network", network},
                   {"notes", output.notes}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -32,11 +32,11 @@ bool same_look(WorkspaceFacts before, const WorkspaceFacts& now) {
   return before == now;
 }
 
-// Waits until the child has entered its root. Invalid when it failed before.
-UniqueFd take_root(Sandbox::State& state) {
+// Waits until the child has entered its root. False when it failed before.
+bool await_root(Sandbox::State& state) {
   while (!state.root.valid() && !state.failed)
     if (!read_report(state)) break;
-  return std::move(state.root);
+  return state.root.valid();
 }
 
 }  // namespace
@@ -61,8 +61,7 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (!now || now->plan != then.plan) return false;
   // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
-  const UniqueFd root = take_root(state);
-  if (!root.valid() || !mounts_are_current(root.get(), then.plan)) return false;
+  if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
   then.before = std::move(now->before);
   return true;
 }

@@ -39,6 +39,7 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
   state.directory = directory_of(state.prepared.plan, command);
   state.started = std::chrono::steady_clock::now();
   state.has_command = true;
+  TRY(begin_charge(state));
   return send_message(state.launched.request.get(), &request, sizeof request, descriptors);
 }
 

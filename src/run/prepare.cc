@@ -14,6 +14,7 @@
 #include "host/machine/tools.h"
 #include "host/probe.h"
 #include "plan/compile.h"
+#include "plan/view/layout.h"
 #include "policy/builtin.h"
 #include "request/sources.h"
 
@@ -117,6 +118,28 @@ std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   return trees;
 }
 
+// Guarded files that a bind mount of the host shows under another name in the tree. The walk goes by names.
+void add_aliases(WorkspaceFacts& look, const Path& root, const std::vector<MountFact>& mounts) {
+  const auto lies_below = [&](const MountFact& mount) {
+    return mount.target != root && is_within(mount.target, root);
+  };
+  if (std::ranges::none_of(mounts, lies_below)) return;
+  std::vector<GuardedPath> aliases;
+  for (const GuardedPath& guarded : look.guarded)
+    for (const Path& name : plan::mount_aliases(guarded.path, mounts)) {
+      struct stat status{};
+      if (!is_within(name, root) || ::lstat(name.c_str(), &status) < 0 ||
+          status.st_dev != guarded.device || status.st_ino != guarded.inode)
+        continue;
+      aliases.push_back(guarded);
+      aliases.back().path = name;
+    }
+  look.guarded.insert(look.guarded.end(), aliases.begin(), aliases.end());
+  std::ranges::sort(look.guarded, {}, &GuardedPath::path);
+  const auto rest = std::ranges::unique(look.guarded, {}, &GuardedPath::path);
+  look.guarded.erase(rest.begin(), rest.end());
+}
+
 // Walks every tree that will be writable: the workspace, and --rw trees.
 Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
@@ -126,6 +149,7 @@ Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const Hos
   for (const Path& root : trees) {
     WorkspaceFacts look = TRY(with_context("looking through " + printable(root),
                                            guards::inspect_workspace(root, names, trees, user)));
+    add_aliases(look, root, host.mounts);
     looks.push_back(std::move(look));
   }
   return looks;

@@ -21,6 +21,7 @@ std::string_view to_text(Outcome outcome) {
     case Outcome::violation: return "violation";
     case Outcome::not_found: return "not_found";
     case Outcome::not_executable: return "not_executable";
+    case Outcome::guards_incomplete: return "guards_incomplete";
   }
   return "?";
 }

@@ -25,10 +25,12 @@ namespace {
 
 using std::chrono::microseconds;
 
-Cleanup cleanup_for(const Prepared& prepared) {
+Cleanup cleanup_for(const Sandbox::State& state) {
+  const Prepared& prepared = state.prepared;
   return {.groups = group_directories(prepared.plan.group),
           .guards = prepared.plan.guards,
           .before = prepared.before,
+          .versions = state.versions,
           .quarantine = prepared.quarantine};
 }
 
@@ -84,7 +86,8 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
   guards::QuarantineReport report =
-      guards::quarantine({guards.roots, guards.names, guards.mounted, guards.served},
+      guards::quarantine({guards.roots, guards.names, guards.mounted, guards.places, state.versions,
+                          state.mounts.valid() ? state.root.get() : -1, guards.served},
                          state.prepared.before, state.prepared.quarantine);
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
@@ -92,7 +95,11 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
                                     .rule = Rule::of_coop(Part::guard, moved.guard),
                                     .grant = Grant{"--allow-guarded", moved.guard}});
   output.quarantined = std::move(report.moved);
+  output.quarantined_total = report.total;
   for (std::string& note : report.notes) output.notes.push_back(std::move(note));
+  if (report.complete) return;
+  output.outcome = Outcome::guards_incomplete;
+  output.exit_code = 125;
 }
 
 }  // namespace
@@ -123,10 +130,22 @@ Result<void> check_owner(const Sandbox::State& state) {
 
 namespace {
 
+// The descriptors come from the child, before or after the janitor is there.
+Result<void> entrust_view(const Sandbox::State& state) {
+  if (!state.charge.given() || !state.root.valid() || !state.mounts.valid()) return {};
+  return state.charge.watch_view(state.root.get(), state.mounts.get());
+}
+
 Result<void> call_janitor(Sandbox::State& state) {
   if (state.prepared.plan.guards.roots.empty()) return {};
-  state.charge = TRY(Charge::give(cleanup_for(state.prepared), state.launched.pidfd.get()));
-  return {};
+  state.charge = TRY(Charge::give(cleanup_for(state), state.launched.pidfd.get()));
+  if (state.has_command) TRY(state.charge.begin());
+  return entrust_view(state);
+}
+
+// Before the child gets the rest of the plan: nothing can have written them through a gap yet.
+void keep_versions(Sandbox::State& state) {
+  state.versions = guards::keep_versions(state.prepared.plan.guards.mounted);
 }
 
 // After the clone: the child must not inherit the raised limit.
@@ -163,7 +182,9 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
                             const Command* command, const LaunchOptions& options) {
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
-  state.charge = TRY(Charge::give(cleanup_for(state.prepared)));
+  keep_versions(state);
+  state.charge = TRY(Charge::give(cleanup_for(state)));
+  if (state.has_command) TRY(state.charge.begin());
   state.group = TRY(with_context("making the control group", Group::make(plan.group)));
   Launch launch = TRY(begin_launch(state, early, options));
   TRY(complete_launch(state, std::move(launch), command));
@@ -182,6 +203,7 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
                            const Command* command, const LaunchOptions& options) {
   Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
+  keep_versions(state);
   TRY(complete_launch(state, std::move(launch), command));
   if (options.defer_janitor) {
     // If the supervisor is killed before that, new guarded files stay where they are.
@@ -197,6 +219,10 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
 }
 
 }  // namespace
+
+Result<void> begin_charge(const Sandbox::State& state) {
+  return state.charge.given() ? state.charge.begin() : Result<void>();
+}
 
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options) {
@@ -224,8 +250,13 @@ bool read_report(Sandbox::State& state) {
   switch (report.event) {
     case child::Event::failed: state.failed = report; break;
     case child::Event::terminal: state.terminal = std::move(received.descriptor); break;
-    case child::Event::root: state.root = std::move(received.descriptor); break;
     case child::Event::ready: break;
+    // Without them the janitor only knows less.
+    case child::Event::mounts: state.mounts = std::move(received.descriptor); break;
+    case child::Event::root:
+      state.root = std::move(received.descriptor);
+      (void)entrust_view(state);
+      break;
     case child::Event::stopped:
       if (state.on_stop) state.on_stop(report.status);
       break;
@@ -308,6 +339,8 @@ void release(Sandbox::State& state) {
   if (state.released) return;
   reap(state);
   state.files.reset();
+  state.root.reset();
+  state.mounts.reset();
   state.group.remove();
   state.charge.end();
   state.released = true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coop/sandbox.h"
+#include "guards/versions.h"
 #include "run/cleanup/janitor.h"
 #include "run/files/service.h"
 #include "run/network/network.h"
@@ -39,13 +40,15 @@ struct Sandbox::State {
   run::Launched launched{};
   std::unique_ptr<run::Network> network{};    // null if the network needs no service
   std::unique_ptr<run::FileService> files{};  // null if no git directory is served
+  guards::Versions versions{};                // of guarded files
+  UniqueFd root{};                            // of the view, where it was asked for
+  UniqueFd mounts{};  // the mount namespace: it keeps what is below the root
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
   bool timed_out = false;                 // init ended the run, possibly while we were stopped
   Path directory{};                       // the command's working directory
   UniqueFd terminal{};
-  UniqueFd root{};                     // of the sandbox, where it was asked for
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};
   pid_t owner = ::getpid();  // a forked child of the program has a copy of all this
@@ -68,6 +71,9 @@ Result<void> check_owner(const Sandbox::State& state);
 // Prepares and launches. With `command` null the sandbox waits for one (pool).
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
+
+// Before a command runs: from then on the janitor takes away what is new.
+Result<void> begin_charge(const Sandbox::State& state);
 
 // True once the command has exited and was the last process inside.
 bool is_alone(const Sandbox::State& state);

@@ -1,8 +1,10 @@
 // Guarded files that did not exist and are made during the run: afterwards they must be gone from
 // the workspace, kept in the quarantine, and reported.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include <nlohmann/json.hpp>
 #include "escape/guarded.h"
@@ -104,6 +106,56 @@ KERNEL_TEST(EscapeQuarantine, HooksBelowAVeryLongPath) {
   EXPECT_TRUE(!output.value("quarantined", nlohmann::json::array()).empty() ||
               !output.value("notes", nlohmann::json::array()).empty())
       << "40 levels of 200 bytes with a hook below were neither taken nor noted: " << output.dump();
+}
+
+// So many that listing them all would use up every bound.
+KERNEL_TEST(EscapeQuarantine, DecoysDoNotHideAPlantedRepository) {
+  const Workspace workspace;
+  const std::string deep = "a/b/c/d/e/f/g/h/i/j/k/l/planted";
+  const std::string script =
+      "mkdir -p d z/" + deep +
+      "/.git/hooks && cd d && seq 50000 | xargs mkdir && for i in $(seq "
+      "50000); do : > $i/coop.toml; done; cd ../z/" +
+      deep +
+      " && mkdir .git/objects .git/refs && echo 'ref: refs/heads/x' > .git/HEAD &&"
+      " echo evil > .git/hooks/pre-commit && echo evil > .git/config";
+  const Ran ran =
+      workspace.run({"sh", "-c", script}, {"--json"}, {.timeout = std::chrono::minutes(3)});
+  const nlohmann::json output = json_of(ran);
+  EXPECT_EQ(output.value("exit_code", -1), 0) << ran.err;
+  EXPECT_FALSE(exists(workspace / ("z/" + deep + "/.git/hooks")));
+  EXPECT_FALSE(exists(workspace / ("z/" + deep + "/.git/config")));
+  EXPECT_EQ(run_bare({"find", workspace.path(), "-name", "coop.toml"}).out, "");
+  EXPECT_EQ(output.value("quarantined_total", 0), 50'002);
+  EXPECT_EQ(output.value("quarantined", nlohmann::json::array()).size(), 100u);
+  EXPECT_LT(ran.out.size(), 100'000u);
+  EXPECT_EQ(run_bare({"sh", "-c", "ls -A '" + workspace.path() + "' | grep coop-"}).out, "");
+
+  // As text: bounded, with a count.
+  const Ran text =
+      workspace.run({"sh", "-c", "cd d && for i in $(seq 5000); do : > $i/coop.toml; done"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_LT(std::ranges::count(text.err, '\n'), 120);
+  EXPECT_NE(text.err.find("quarantined 5000 guarded files in all"), std::string::npos) << text.err;
+}
+
+// The state directory cannot be used, and every name to set the file aside is taken.
+KERNEL_TEST(EscapeQuarantine, AGuardedFileThatRemainsFailsTheRun) {
+  const Workspace workspace;
+  const std::string script =
+      "seq -f .coop-quarantined-%g 0 10000 | xargs touch; echo evil > .envrc";
+  RunOptions options = workspace.options();
+  options.environment["XDG_STATE_HOME"] = workspace.around() / "file";
+  write_file(workspace.around() / "file", "");
+  const Ran ran = workspace.run({"sh", "-c", script}, {"--json"}, options);
+  EXPECT_EQ(ran.exit_code, 125) << ran.err;
+  EXPECT_EQ(json_of(ran).value("outcome", ""), "guards_incomplete") << ran.out;
+  EXPECT_TRUE(exists(workspace / ".envrc"));
+  ::unlink((workspace / ".envrc").c_str());
+  // Control: the same with a place to move it to.
+  const Ran control = workspace.run({"sh", "-c", script}, {"--json"});
+  EXPECT_EQ(control.exit_code, 0) << control.err;
+  EXPECT_FALSE(exists(workspace / ".envrc"));
 }
 
 KERNEL_TEST(EscapeQuarantine, TheQuarantineItselfIsOutOfReach) {

@@ -1,5 +1,9 @@
 // Prepared sandboxes: the same promises, one command each.
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -303,6 +307,33 @@ KERNEL_TEST(KernelPool, FillsItselfUp) {
   EXPECT_TRUE(eventually([&] { return pool.ready() == 3; }));
   EXPECT_EQ(pool.exec({.arguments = {"true"}})->exit_code, 0);
   EXPECT_TRUE(eventually([&] { return pool.ready() == 3; }));
+}
+
+// A program with a pool is killed. What the user made meanwhile is not the work of a sandbox that ran nothing.
+KERNEL_TEST(KernelPool, AKilledProgramsIdleSandboxTakesNothingAway) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // the janitor becomes our child
+  for (const bool runs : {false, true}) {
+    const Workspace workspace;
+    const Workspace state;
+    const pid_t program = ::fork();
+    if (program == 0) {
+      ::setenv("XDG_STATE_HOME", state.path().c_str(), 1);
+      Pool pool = must_make(workspace, 1);
+      if (runs) {
+        [[maybe_unused]] const Result<ExecOutput> killed =
+            pool.exec({.arguments = {"sh", "-c", "echo evil > .envrc; touch ready; sleep 60"}});
+      }
+      write_file(workspace / "ready", "");
+      ::pause();
+    }
+    ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+    write_file(workspace / ".mcp.json", "mine");
+    ::kill(program, SIGKILL);
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+    EXPECT_EQ(exists(workspace / ".mcp.json"), !runs);
+    EXPECT_FALSE(exists(workspace / ".envrc"));  // control: the janitor is at work
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Every known way out, against every tool that takes a path.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -238,6 +239,104 @@ KERNEL_TEST(FileAttack, AGitDirectoryOfAnotherNameIsNotMadePieceByPiece) {
     EXPECT_FALSE(write(piece)) << piece;
   EXPECT_TRUE(write("d/.vscode/x"));
   EXPECT_FALSE(write("d/.git/description"));  // now d/.vscode is beside a .git
+}
+
+// Each alone is fine, and neither sees the other when it is judged first.
+KERNEL_TEST(FileAttack, TwoCallsAtOnceCompleteNoGitDirectory) {
+  const test::AttackTree tree;
+  Result<FileView> view = FileView::of_sandbox(tree.policy());
+  ASSERT_TRUE(view.has_value());
+  const auto write = [&](const std::string& path) {
+    return !write_file(*view, {{"path", path}, {"content", "x"}}).failed;
+  };
+  int single = 0;
+  for (int round = 0; round < 150; ++round) {
+    const std::string top = "r" + std::to_string(round);
+    ASSERT_TRUE(write(top + "/HEAD"));
+    ASSERT_TRUE(write(top + "/config"));
+    std::atomic<int> waiting = 2;
+    std::array<bool, 2> done{};
+    const auto race = [&](std::size_t index, const std::string& path) {
+      --waiting;
+      while (waiting > 0) {
+      }
+      done[index] = write(top + path);
+    };
+    std::thread other(race, 0, "/objects/x");
+    race(1, "/refs/x");
+    other.join();
+    single += done[0] != done[1] ? 1 : 0;
+    EXPECT_FALSE(done[0] && done[1]) << top;
+    EXPECT_FALSE(test::exists(tree.ws() + "/" + top + "/objects") &&
+                 test::exists(tree.ws() + "/" + top + "/refs"))
+        << top;
+  }
+  EXPECT_GT(single, 0);  // control: writing there works at all
+}
+
+// What a command that runs at the same time does while the bytes are written.
+KERNEL_TEST(FileAttack, ADirectoryThatBecomesGuardedMeanwhileGetsNoFile) {
+  using std::chrono::steady_clock;
+  const test::AttackTree tree;
+  Result<FileView> view = FileView::of_sandbox(tree.policy());
+  ASSERT_TRUE(view.has_value());
+  const std::string content(std::size_t{60} << 20, 'x');
+  const std::string renamed = "mv ws/plain ws/.vscode";
+  const std::string completed = "mkdir -p ws/plain/objects ws/plain/refs && touch ws/plain/HEAD";
+  int counted = 0;
+  for (int round = 0; round < 16; ++round) {
+    const bool renames = round % 2 == 0;
+    tree.tree().must(
+        "rm -rf ws/plain ws/.vscode && mkdir ws/plain && echo former >ws/plain/former");
+    // Also in the place of a file that is there already.
+    const std::string name = renames && round % 4 == 0 ? "former" : "config";
+    const steady_clock::time_point begin = steady_clock::now();
+    steady_clock::time_point changed;
+    std::thread command([&] {
+      tree.tree().must(renames ? renamed : completed);
+      changed = steady_clock::now();
+    });
+    const ToolOutput output = write_file(*view, {{"path", "plain/" + name}, {"content", content}});
+    const steady_clock::time_point end = steady_clock::now();
+    command.join();
+    // Later than that it may have come after the last look: then the command's own look finds it.
+    if (changed - begin > (end - begin) / 2) continue;
+    ++counted;
+    const std::string place = tree.ws() + (renames ? "/.vscode/" : "/plain/") + name;
+    if (name == "former") EXPECT_TRUE(!test::exists(place) || test::read_text(place) == "former\n");
+    else EXPECT_FALSE(test::exists(place)) << output.text;
+    EXPECT_EQ(tree.tree().shell("ls -A ws/plain ws/.vscode 2>/dev/null | grep coop-tmp"), 1 << 8);
+  }
+  EXPECT_GT(counted, 0);
+  tree.tree().must("rm -rf ws/plain ws/.vscode");
+  EXPECT_FALSE(
+      write_file(*view, {{"path", "plain/config"}, {"content", content}}).failed);  // control
+}
+
+KERNEL_TEST(FileAttack, WhatGitsConfigurationNamesIsNotMade) {
+  const test::AttackTree tree;
+  tree.tree().must(
+      "cd ws && git init -q r && git -C r config core.hooksPath githooks && git -C r config "
+      "include.path ../more && git -C r config --add include.path ../../deep/er/inc && git -C r "
+      "config includeIf.onbranch:x.path \"$PWD/absolute-inc\"");
+  Result<FileView> view = FileView::of_sandbox(tree.policy());
+  ASSERT_TRUE(view.has_value());
+  for (const char* const path :
+       {"r/githooks/pre-commit", "r/more", "deep/er/inc", "absolute-inc", "r/.git/githooks/x"})
+    EXPECT_TRUE(write_file(*view, {{"path", path}, {"content", "x"}}).failed) << path;
+  for (const char* const path : {"r/hooks/pre-commit", "deep/er/other", "githooks/x", "more"})
+    EXPECT_FALSE(write_file(*view, {{"path", path}, {"content", "x"}}).failed) << path;  // control
+  // Also when it has been named since the last look, which is kept for a while.
+  ViewCache cache(
+      [&](const FileView* former) { return FileView::of_sandbox(tree.policy(), former); },
+      std::chrono::hours(1));
+  const Result<FileView> kept = cache.get();
+  ASSERT_TRUE(kept.has_value());
+  tree.tree().must("git -C ws/r config core.hooksPath late");
+  EXPECT_TRUE(write_file(*kept, {{"path", "r/late/pre-commit"}, {"content", "x"}}).failed);
+  EXPECT_TRUE(write_file(*cache.get(), {{"path", "r/late/pre-commit"}, {"content", "x"}}).failed);
+  EXPECT_FALSE(
+      write_file(*cache.get(), {{"path", "r/later"}, {"content", "x"}}).failed);  // control
 }
 
 KERNEL_TEST(FileAttack, ALinkPutInTheWayMeanwhileIsNotFollowed) {

@@ -28,6 +28,7 @@ int cover(State& state, const Instruction& instruction, int mask) noexcept;
 int seal(State& state, const Instruction& instruction) noexcept;
 int enter_root(State& state, const Instruction& instruction) noexcept;
 int limit(State& state, const Instruction& instruction) noexcept;
+int pass_mounts(State& state, const Instruction& instruction) noexcept;
 int pass_root(State& state, const Instruction& instruction) noexcept;
 int open_terminal(State& state, const Instruction& instruction) noexcept;
 int drop_capabilities(State& state, const Instruction& instruction) noexcept;

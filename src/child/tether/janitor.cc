@@ -29,7 +29,7 @@ void keep_only(int socket, int supervisor) noexcept {
   for (int fd = 0; fd < 3; ++fd) raw::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   rlimit64 files{};
   if (raw::call(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &files) < 0) return;
-  files.rlim_cur = files.rlim_max;  // up to three for each sandbox
+  files.rlim_cur = files.rlim_max;  // up to five for each sandbox
   raw::call(SYS_prlimit64, 0, RLIMIT_NOFILE, &files, nullptr);
 }
 
@@ -53,6 +53,8 @@ class Ledger {
     Entrusted& gone = at(number);
     replace(gone.cleanup, -1);
     replace(gone.pidfd, -1);
+    replace(gone.root, -1);
+    replace(gone.mounts, -1);
     replace(gone.terminal, -1);
     gone = list_.entries[--list_.count];
   }
@@ -94,6 +96,9 @@ bool take_order(Ledger& ledger) noexcept {
   switch (message.order) {
     case JanitorOrder::add: replace(ledger.at(message.number).cleanup, fd); break;
     case JanitorOrder::watch: replace(ledger.at(message.number).pidfd, fd); break;
+    case JanitorOrder::watch_root: replace(ledger.at(message.number).root, fd); break;
+    case JanitorOrder::watch_mounts: replace(ledger.at(message.number).mounts, fd); break;
+    case JanitorOrder::begin: ledger.at(message.number).begun = true; break;
     case JanitorOrder::watch_terminal: {
       Entrusted& entry = ledger.at(message.number);
       replace(entry.terminal, fd);

@@ -9,9 +9,17 @@
 
 namespace coop::child {
 
-enum class JanitorOrder : std::uint64_t { add, watch, watch_terminal, drop };
+enum class JanitorOrder : std::uint64_t {
+  add,
+  watch,
+  watch_root,
+  watch_mounts,
+  watch_terminal,
+  begin,
+  drop
+};
 
-// On a SOCK_SEQPACKET socket; all but `drop` come with a descriptor.
+// On a SOCK_SEQPACKET socket; all but `begin` and `drop` come with a descriptor.
 struct JanitorMessage {
   JanitorOrder order{};
   std::uint64_t number = 0;  // of the sandbox
@@ -21,9 +29,12 @@ struct JanitorMessage {
 // What is known of one sandbox. Descriptors are -1 until they have come.
 struct Entrusted {
   std::uint64_t number = 0;
-  int cleanup = -1;   // add
-  int pidfd = -1;     // watch: of its init
-  int terminal = -1;  // watch_terminal
+  int cleanup = -1;    // add
+  int pidfd = -1;      // watch: of its init
+  int root = -1;       // watch_root: of its view
+  int mounts = -1;     // watch_mounts: its mount namespace, which keeps the view as it is
+  int terminal = -1;   // watch_terminal
+  bool begun = false;  // begin: a command was started in it
   termios settings{};
 };
 

@@ -200,7 +200,8 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
   Serving(entries, host, plan, roots).run();
-  std::set<Path> done(plan.served.begin(), plan.served.end());
+  const std::set<Path> served(plan.served.begin(), plan.served.end());
+  std::set<Path> done;
   notes.insert(notes.end(), host.workspace.notes.begin(), host.workspace.notes.end());
   for (const GuardedPath& guarded : sorted(host.workspace.guarded)) {
     if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;
@@ -208,11 +209,13 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
     // restored afterwards. Nor can a path be a mount point that is too long.
     if (!guarded.link.empty() || guarded.path.size() >= kLongestPath) continue;
     TRY(check_grants(policy, host, guarded));
+    const bool by_name = lies_in_one(guarded.path, served);
     for (const auto& [root, target] : roots) {
-      if (guarded.path == root || !is_within(guarded.path, root)) continue;
+      if (by_name || guarded.path == root || !is_within(guarded.path, root)) continue;
       if (!lies_in_one(guarded.path, done)) protect(entries, guarded, root, target);
       done.insert(guarded.path);
       plan.mounted.push_back(guarded.path);
+      plan.places.push_back(join(target, relative_to(guarded.path, root)));
       break;
     }
     if (guarded.links > 1 && !guarded.directory)

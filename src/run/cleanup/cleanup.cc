@@ -13,19 +13,26 @@ namespace {
 
 // The fields of each type, for writing and for reading.
 void visit_fields(auto& archive, Cleanup& cleanup) {
-  archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.quarantine);
+  archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.versions, cleanup.quarantine);
 }
 void visit_fields(auto& archive, GuardPlan& guards) {
-  archive(guards.roots, guards.names, guards.mounted, guards.served, guards.unserved);
+  archive(guards.roots, guards.names, guards.mounted, guards.places, guards.served,
+          guards.unserved);
 }
 void visit_fields(auto& archive, WorkspaceFacts& facts) {
   archive(facts.guarded, facts.outside_git, facts.git, facts.complete, facts.started, facts.named,
           facts.notes);
 }
+void visit_fields(auto& archive, guards::Version& version) {
+  archive(version.path, version.entries);
+}
+void visit_fields(auto& archive, guards::VersionEntry& entry) {
+  archive(entry.path, entry.mode, entry.owner, entry.group, entry.content);
+}
 void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
 void visit_fields(auto& archive, GuardedPath& path) {
-  archive(path.path, path.guard, path.device, path.inode, path.changed, path.links, path.directory,
-          path.harmless, path.link, path.through);
+  archive(path.path, path.guard, path.device, path.inode, path.born, path.changed, path.links,
+          path.directory, path.harmless, path.link, path.through);
 }
 
 // Writes fields as bytes, or reads them back.
@@ -85,13 +92,15 @@ class Archive {
 
 }  // namespace
 
-void carry_out(const Cleanup& cleanup) {
+void carry_out(const Cleanup& cleanup, int view) {
   // The group first: it can be removed only when every process in it is dead.
   remove_group_directories(cleanup.groups);
   const GuardPlan& guards = cleanup.guards;
   if (!guards.roots.empty())
-    guards::quarantine({guards.roots, guards.names, guards.mounted, guards.served}, cleanup.before,
-                       cleanup.quarantine);
+    guards::quarantine(
+        {guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions, view,
+         guards.served},
+        cleanup.before, cleanup.quarantine);
 }
 
 std::string to_bytes(Cleanup cleanup) {

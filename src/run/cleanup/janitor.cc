@@ -41,8 +41,11 @@ struct Inherited {
   for (const child::Entrusted& sandbox : left) {
     if (sandbox.pidfd >= 0) wait_until_ready(sandbox.pidfd);
     const Result<std::string> bytes = read_all(sandbox.cleanup, "the cleanup");
-    const std::optional<Cleanup> cleanup = bytes ? cleanup_from(*bytes) : std::nullopt;
-    if (cleanup) carry_out(*cleanup);
+    std::optional<Cleanup> cleanup = bytes ? cleanup_from(*bytes) : std::nullopt;
+    if (!cleanup) continue;
+    // A prepared sandbox that ran nothing made nothing: what is new is the user's.
+    if (!sandbox.begun) cleanup->guards = {};
+    carry_out(*cleanup, sandbox.mounts >= 0 ? sandbox.root : -1);
   }
   ::_exit(0);
 }
@@ -123,6 +126,11 @@ Result<void> Charge::send(const JanitorMessage& message, int descriptor) const {
 }
 
 Result<void> Charge::watch(int pidfd) const { return send({JanitorOrder::watch, number_}, pidfd); }
+
+Result<void> Charge::watch_view(int root, int mounts) const {
+  TRY(send({JanitorOrder::watch_root, number_}, root));
+  return send({JanitorOrder::watch_mounts, number_}, mounts);
+}
 
 Result<void> Charge::watch_terminal(int fd, const termios& before) const {
   return send({JanitorOrder::watch_terminal, number_, before}, fd);

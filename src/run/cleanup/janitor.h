@@ -58,6 +58,10 @@ class Charge {
   // `fd` is about to be set to raw mode. If this process dies first, the janitor restores these
   // settings.
   Result<void> watch_terminal(int fd, const termios& before) const;
+  // A command is about to run: from now on what is new in the workspace may be its work. Before, nothing is taken away.
+  Result<void> begin() const { return send({child::JanitorOrder::begin, number_}, -1); }
+  // The sandbox's root and its mount namespace, for the look at guarded files.
+  Result<void> watch_view(int root, int mounts) const;
   bool given() const { return janitor_ != nullptr; }
   // The supervisor has done the cleanup itself.
   void end();

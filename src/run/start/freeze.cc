@@ -231,6 +231,7 @@ class Freezer {
   }
   void write(const Seal& seal) { emit(Operation::seal, {.path = inside(seal.target)}); }
   void write(const EnterRoot&) {
+    if (options_.pass_mounts) emit(Operation::pass_mounts);
     emit(Operation::enter_root);
     if (options_.pass_root) emit(Operation::pass_root);
     if (options_.terminal)

@@ -22,6 +22,7 @@ struct TerminalSize {
 struct FreezeOptions {
   std::optional<TerminalSize> terminal{};  // gives the command its own pty
   bool pass_root = false;                  // send a descriptor of the root to the supervisor
+  bool pass_mounts = false;                // and one of the mount namespace
   bool await_groups = false;               // v1: the parent moves the child into its groups first
   std::size_t first_step = 0;              // earlier steps are in another program
 };

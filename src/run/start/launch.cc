@@ -169,10 +169,14 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
 Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   auto* program = static_cast<child::Program*>(region_.allocate(sizeof(child::Program)));
   if (program == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
-  const std::span<const child::Instruction> instructions = TRY(freeze(
-      plan,
-      {.terminal = options_.terminal, .pass_root = options_.pass_root, .first_step = early_steps_},
-      region_));
+  const bool guarded = !plan.guards.mounted.empty();
+  const std::span<const child::Instruction> instructions =
+      TRY(freeze(plan,
+                 {.terminal = options_.terminal,
+                  .pass_root = options_.pass_root || guarded,
+                  .pass_mounts = guarded,
+                  .first_step = early_steps_},
+                 region_));
   *program = program_;
   program->instructions = instructions.data();
   program->count = static_cast<std::uint32_t>(instructions.size());

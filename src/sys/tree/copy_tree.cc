@@ -1,5 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +69,8 @@ Result<void> copy_range(int from, int to, off_t start, off_t end, const std::str
 // Preserve holes: a sparse file of eight exabytes costs the sandbox nothing, and must not fill the
 // disk of the quarantine.
 Result<void> copy_data(int from, int to, off_t size, const std::string& name) {
+  // Between two mounts of one file system rename(2) answers EXDEV too: share the blocks, if it can.
+  if (::ioctl(to, FICLONE, from) == 0) return {};
   off_t position = 0;
   while (position < size) {
     const off_t data = ::lseek(from, position, SEEK_DATA);
@@ -95,8 +99,14 @@ Result<void> copy_file(const EntryName& from, const struct stat& status, const E
 
 // `status` is the entry's own. Symlinks are copied as symlinks; FIFOs, sockets and devices are
 // created anew and never opened.
-Result<void> copy_entry(const EntryName& from, const struct stat& status, const EntryName& to) {
-  if (S_ISREG(status.st_mode)) return copy_file(from, status, to);
+Result<void> copy_entry(const EntryName& from, const struct stat& status, const EntryName& to,
+                        HardLinks& links) {
+  if (S_ISREG(status.st_mode)) {
+    if (links.link(status, to)) return {};
+    TRY(copy_file(from, status, to));
+    links.remember(status, to);
+    return {};
+  }
   if (S_ISLNK(status.st_mode)) return copy_symlink(from, to);
   if (::mknodat(to.directory, to.name.c_str(), status.st_mode, status.st_rdev) < 0)
     return system_error("mknod", from.name);
@@ -127,8 +137,8 @@ Result<Level> list(const DirectoryStack& directory, EntryBuffer& buffer, std::st
 
 class Copier {
  public:
-  Copier(DirectoryStack source, DirectoryStack target)
-      : source_(std::move(source)), target_(std::move(target)) {}
+  Copier(DirectoryStack source, DirectoryStack target, HardLinks& links)
+      : source_(std::move(source)), target_(std::move(target)), links_(links) {}
 
   Result<void> run() {
     Level top = TRY(list(source_, *buffer_, {}));
@@ -149,7 +159,8 @@ class Copier {
   Result<void> copy(const std::string& name) {
     const struct stat status = TRY(status_of(EntryName{source_.fd(), name}));
     if (!S_ISDIR(status.st_mode))
-      return copy_entry(EntryName{source_.fd(), name}, status, EntryName{target_.fd(), name});
+      return copy_entry(EntryName{source_.fd(), name}, status, EntryName{target_.fd(), name},
+                        links_);
     if (::mkdirat(target_.fd(), name.c_str(), 0700) < 0) return system_error("mkdir", name);
     TRY(source_.enter(name));
     TRY(target_.enter(name));
@@ -172,6 +183,7 @@ class Copier {
 
   DirectoryStack source_;
   DirectoryStack target_;
+  HardLinks& links_;
   std::vector<Level> levels_{};
   std::unique_ptr<EntryBuffer> buffer_ = make_entry_buffer();
 };
@@ -235,21 +247,22 @@ class Remover {
   std::unique_ptr<EntryBuffer> buffer_ = make_entry_buffer();
 };
 
-Result<void> copy_directory(const EntryName& from, const EntryName& to) {
+Result<void> copy_directory(const EntryName& from, const EntryName& to, HardLinks& links) {
   if (::mkdirat(to.directory, to.name.c_str(), 0700) < 0) return system_error("mkdir", to.name);
   DirectoryStack source = TRY(DirectoryStack::open(from.directory, from.name));
   DirectoryStack target = TRY(DirectoryStack::open(to.directory, to.name));
-  return Copier(std::move(source), std::move(target)).run();
+  return Copier(std::move(source), std::move(target), links).run();
 }
 
 }  // namespace
 
-Result<void> copy_tree(const EntryName& from, const EntryName& to) {
+Result<void> copy_tree(const EntryName& from, const EntryName& to, HardLinks& links) {
   const struct stat status = TRY(status_of(from));
+  links.begin(to.directory);
   if (S_ISDIR(status.st_mode)) {
-    TRY(copy_directory(from, to));
+    TRY(copy_directory(from, to, links));
   } else {
-    TRY(copy_entry(from, status, to));
+    TRY(copy_entry(from, status, to, links));
   }
   // A full disk may be reported only now, and the original is removed next.
   if (::syncfs(to.directory) < 0) return system_error("syncfs", to.name);

@@ -24,7 +24,7 @@ Result<void> rename_entry(const EntryName& from, const EntryName& to) {
   return {};
 }
 
-Result<void> move_tree(const EntryName& from, const EntryName& to) {
+Result<void> move_tree(const EntryName& from, const EntryName& to, HardLinks* links) {
   struct stat status{};
   if (::fstatat(from.directory, from.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
     return system_error("stat", from.name);
@@ -41,7 +41,8 @@ Result<void> move_tree(const EntryName& from, const EntryName& to) {
   }
   if (renamed || renamed.error().errno_value != EXDEV) return renamed;
 
-  if (Result<void> copied = copy_tree(from, to); !copied) {
+  HardLinks own;
+  if (Result<void> copied = copy_tree(from, to, links != nullptr ? *links : own); !copied) {
     // Discard the partial copy: the original is complete and stays.
     (void)remove_tree(to);
     return copied;

@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "base/path.h"
 #include "plan/show/explain.h"
 #include "policy/builtin.h"
 #include "report/words/words.h"
@@ -58,7 +59,8 @@ std::unexpected<Error> not_found(const FileView::State& view, const Request& req
   return system_error_of(ENOENT, request.operation, printable(request.path));
 }
 
-Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside) {
+Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside,
+                        std::size_t made) {
   const Path& workspace = view.workspace_inside();
   if (is_within(inside, workspace) && is_identity_file(relative_to(inside, workspace)))
     return denied(
@@ -68,8 +70,10 @@ Result<void> check_name(const FileView::State& view, const Request& request, con
         Rule::of_coop(Part::identity_files));
   if (view.walls == Walls::none) return {};
   const Path host = explain(view, inside).path;
+  Path first_made = made == 0 ? Path() : host;
+  for (std::size_t above = 1; above < made; ++above) first_made = parent_of(first_made);
   for (const guards::GuardMatcher& matcher : view.guards) {
-    const std::optional<std::string> guard = matcher.guard_of(host);
+    const std::optional<std::string> guard = matcher.guard_of(host, first_made);
     if (!guard) continue;
     const Origin rule = Origin::of_coop(Part::guard, *guard);
     return denied(request.operation,
@@ -79,10 +83,10 @@ Result<void> check_name(const FileView::State& view, const Request& request, con
   return {};
 }
 
-Result<void> check_writable(const FileView::State& view, const Request& request,
-                            const Path& inside) {
+Result<void> check_writable(const FileView::State& view, const Request& request, const Path& inside,
+                            std::size_t made) {
   TRY(check_shown(view, request, inside));
-  TRY(check_name(view, request, inside));
+  TRY(check_name(view, request, inside, made));
   if (view.walls == Walls::none) return {};
   const plan::Explanation found = explain(view, inside);
   if (found.reach == plan::Reach::writable) return {};

@@ -58,13 +58,14 @@ Result<UniqueFd> reopen(const UniqueFd& fd, const struct stat& status, const Req
 // What a rule hides, and what exists only while a command runs. The mounts would show nothing there either, but for a
 // file that was put in the place of a hidden one since.
 Result<void> check_shown(const FileView::State& view, const Request& request, const Path& inside);
-// Guards and identity files.
-Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside);
+// Guards and identity files. The last `made` names of the path are judged as if they were not there yet.
+Result<void> check_name(const FileView::State& view, const Request& request, const Path& inside,
+                        std::size_t made = 0);
 // For a missing path: reports "not in the sandbox's view" if no mount covers it.
 std::unexpected<Error> not_found(const FileView::State& view, const Request& request,
                                  const Found& found);
 // check_name(), and what the plan says. The mounts refuse it as well, Landlock only inside.
-Result<void> check_writable(const FileView::State& view, const Request& request,
-                            const Path& inside);
+Result<void> check_writable(const FileView::State& view, const Request& request, const Path& inside,
+                            std::size_t made = 0);
 
 }  // namespace coop::tools

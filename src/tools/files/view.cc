@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 
 #include "base/path.h"
 #include "tools/files/lookup.h"
@@ -53,22 +56,58 @@ Result<WritePlace> existing_place(const FileView::State& view, const Request& re
   return place;
 }
 
+// Directories that were made for a file which is refused after all.
+void remove_made(std::vector<MadeDirectory>& made) {
+  for (; !made.empty(); made.pop_back())
+    ::unlinkat(made.back().parent.get(), made.back().name.c_str(), AT_REMOVEDIR);
+}
+
+// Also one that another call has made a moment ago: what the two bring about together is neither's alone.
+Result<void> make_directories(const Request& request, const std::vector<std::string>& names,
+                              WritePlace& place) {
+  for (const std::string& name : names) {
+    if (::mkdirat(place.directory.get(), name.c_str(), 0755) < 0 && errno != EEXIST)
+      return system_error("mkdir", printable(request.path));
+    // O_NOFOLLOW: a link that appeared in the meantime is not followed.
+    UniqueFd below = TRY(open_at(place.directory.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    place.made.push_back({std::exchange(place.directory, std::move(below)), name});
+  }
+  return {};
+}
+
+bool are_settings_known(const FileView::State& view) {
+  const auto is_same = [](const GuardedPath& known) {
+    struct stat now{};
+    if (known.guard != ".git/config" && known.guard != ".git/config.worktree") return true;
+    return ::lstat(known.path.c_str(), &now) == 0 && now.st_ino == known.inode &&
+           std::int64_t{now.st_ctim.tv_sec} * 1'000'000'000 + now.st_ctim.tv_nsec == known.changed;
+  };
+  return std::ranges::all_of(view.prepared.before, [&](const WorkspaceFacts& facts) {
+    return std::ranges::all_of(facts.guarded, is_same);
+  });
+}
+
+Result<void> judge_made(const FileView::State& view, const Request& request,
+                        const WritePlace& place) {
+  const Path parent = TRY(name_of_descriptor(place.directory, request));
+  const std::size_t made = place.exists ? 0 : place.made.size() + 1;
+  if (!are_settings_known(view))
+    return invalid(request.operation, "git's settings have changed meanwhile", "try again");
+  return check_writable(view, request, join(parent, place.name), made);
+}
+
 // Everything is checked before the first directory is made, and again when the last one is there.
 Result<WritePlace> new_place(const FileView::State& view, const Request& request, Found found) {
   TRY(check_writable(view, request, found.inside));
-  const std::string file = found.missing.back();
+  WritePlace place{.directory = std::move(found.directory),
+                   .name = found.missing.back(),
+                   .shown = shown_as(view, found.asked)};
   found.missing.pop_back();
-  UniqueFd directory = std::move(found.directory);
-  for (const std::string& name : found.missing) {
-    if (::mkdirat(directory.get(), name.c_str(), 0755) < 0 && errno != EEXIST)
-      return system_error("mkdir", printable(request.path));
-    // O_NOFOLLOW: a link that appeared in the meantime is not followed.
-    directory = TRY(open_at(directory.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  }
-  const Path parent = TRY(name_of_descriptor(directory, request));
-  TRY(check_writable(view, request, join(parent, file)));
-  return WritePlace{
-      .directory = std::move(directory), .name = file, .shown = shown_as(view, found.asked)};
+  Result<void> judged = make_directories(request, found.missing, place);
+  if (judged) judged = judge_made(view, request, place);
+  if (judged) return place;
+  remove_made(place.made);
+  return std::unexpected(judged.error());
 }
 
 bool names_directory(std::string_view path) {
@@ -151,6 +190,12 @@ Result<WritePlace> FileView::place(std::string_view path) const {
   return new_place(*state_, request, std::move(found));
 }
 
+Result<void> FileView::judge_again(const WritePlace& place) const {
+  return judge_made(*state_, Request{"write", place.shown}, place);
+}
+
+void FileView::withdraw(WritePlace& place) { remove_made(place.made); }
+
 bool FileView::shows(const Path& inside) const {
   return check_shown(*state_, Request{"open", inside}, inside).has_value();
 }
@@ -158,13 +203,16 @@ bool FileView::shows(const Path& inside) const {
 const Path& FileView::workspace() const { return state_->workspace(); }
 const Path& FileView::workspace_inside() const { return state_->workspace_inside(); }
 bool FileView::is_alive() const { return !state_->sandbox || state_->sandbox->is_alive(); }
+bool FileView::knows_settings() const { return are_settings_known(*state_); }
 bool FileView::shares_sandbox_with(const FileView& other) const {
   return state_->sandbox == other.state_->sandbox;
 }
 
 Result<FileView> ViewCache::get() {
   const std::lock_guard lock(mutex_);
-  if (view_ && view_->is_alive() && std::chrono::steady_clock::now() < good_until_) return *view_;
+  if (view_ && view_->is_alive() && std::chrono::steady_clock::now() < good_until_ &&
+      view_->knows_settings())
+    return *view_;
   FileView fresh = TRY(with_context("looking at the workspace", make_(view_ ? &*view_ : nullptr)));
   view_.emplace(std::move(fresh));
   good_until_ = std::chrono::steady_clock::now() + good_for_;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "coop/policy.h"
@@ -26,11 +27,18 @@ struct OpenedFile {
   struct stat status{};
 };
 
+// A directory that was made on the way to a new file.
+struct MadeDirectory {
+  UniqueFd parent{};
+  std::string name{};
+};
+
 // Where a file is to be written: its directory, opened, and its name there.
 struct WritePlace {
   UniqueFd directory{};
   std::string name{};
   Path shown{};
+  std::vector<MadeDirectory> made{};  // outermost first
   bool exists = false;
   mode_t mode = 0644;  // of what is there now, as are the next two
   uid_t owner = 0;
@@ -52,12 +60,19 @@ class FileView {
   Result<OpenedFile> open(std::string_view path) const;
   // Creates no file. Missing directories are made (mode 0755) inside writable trees only.
   Result<WritePlace> place(std::string_view path) const;
+  // Judges it again, by where its directory is now. Commands and other calls run at the same time: one may have renamed
+  // the directory, or made the other half of what is guarded as a whole.
+  Result<void> judge_again(const WritePlace& place) const;
+  // Removes the directories that were made for it.
+  static void withdraw(WritePlace& place);
   // Whether an entry of an opened directory may be shown in a listing: hidden ones are not.
   bool shows(const Path& inside) const;
 
   const Path& workspace() const;  // on the host, canonical
   const Path& workspace_inside() const;
   bool is_alive() const;
+  // False when git's settings have changed since the view was made: they name files that are guarded too.
+  bool knows_settings() const;
   bool shares_sandbox_with(const FileView& other) const;
 
   struct State;

@@ -3,6 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
+
 #include "base/path.h"
 #include "run/prepare.h"
 #include "tools/files/file_tools.h"
@@ -58,9 +61,57 @@ Result<void> take_after(const WritePlace& place, const UniqueFd& file, const std
   return {};
 }
 
+enum class Former : std::uint8_t { none, kept, lost };
+
+// Gives the new file its name. A former one has the temporary name then, so that it can come back.
+Result<Former> exchange(const WritePlace& place, TemporaryName& temporary,
+                        const std::string& shown) {
+  const auto rename = [&](unsigned flags) {
+    return ::renameat2(place.directory.get(), temporary.name().c_str(), place.directory.get(),
+                       place.name.c_str(), flags) == 0;
+  };
+  constexpr int kTries = 100;  // others may make and remove it meanwhile
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    if (rename(RENAME_EXCHANGE)) {
+      struct stat former{};
+      if (::fstatat(place.directory.get(), temporary.name().c_str(), &former, AT_SYMLINK_NOFOLLOW) <
+              0 ||
+          !S_ISDIR(former.st_mode))
+        return Former::kept;
+      rename(RENAME_EXCHANGE);
+      return system_error_of(EISDIR, "rename", shown);
+    }
+    if (errno != ENOENT) break;
+    if (rename(RENAME_NOREPLACE)) {
+      temporary.kept();
+      return Former::none;
+    }
+    if (errno != EEXIST) break;
+  }
+  // Some file systems know neither.
+  if (!rename(0)) return system_error("rename", shown);
+  temporary.kept();
+  return place.exists ? Former::lost : Former::none;
+}
+
+// Only our own file: another may have taken its place.
+void take_back(const WritePlace& place, const UniqueFd& file, const TemporaryName& temporary,
+               Former former) {
+  struct stat ours{};
+  struct stat there{};
+  if (::fstat(file.get(), &ours) < 0 ||
+      ::fstatat(place.directory.get(), place.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+      ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)
+    return;
+  if (former != Former::kept || ::renameat2(place.directory.get(), temporary.name().c_str(),
+                                            place.directory.get(), place.name.c_str(), 0) < 0)
+    ::unlinkat(place.directory.get(), place.name.c_str(), 0);
+}
+
 // All or nothing. A new file takes the old one's name: were the old one written to, its other hard
-// links would change with it, and one of them may be what the view protects.
-Result<void> replace(const WritePlace& place, std::string_view content) {
+// links would change with it, and one of them may be what the view protects. Writing takes time, in which a command can
+// make the name a guarded one: judged again when the bytes are there, and when the name is.
+Result<void> replace(const FileView& view, WritePlace& place, std::string_view content) {
   const std::string shown = printable(place.shown);
   TemporaryName temporary(place.directory.get());
   const UniqueFd file = TRY(open_nameless(place, temporary, shown));
@@ -73,11 +124,20 @@ Result<void> replace(const WritePlace& place, std::string_view content) {
       return system_error("link", shown);
     temporary.created();
   }
-  if (::renameat(place.directory.get(), temporary.name().c_str(), place.directory.get(),
-                 place.name.c_str()) < 0)
-    return system_error("rename", shown);
-  temporary.kept();
-  return {};
+  TRY(view.judge_again(place));
+  const Former former = TRY(exchange(place, temporary, shown));
+  // What was there may have been removed since: then the name is new after all.
+  if (former == Former::none) place.exists = false;
+  Result<void> judged = view.judge_again(place);
+  if (!judged) take_back(place, file, temporary, former);
+  return judged;
+}
+
+Result<void> replace_or_withdraw(const FileView& view, WritePlace& place,
+                                 std::string_view content) {
+  Result<void> replaced = replace(view, place, content);
+  if (!replaced) FileView::withdraw(place);
+  return replaced;
 }
 
 ToolOutput written(const WritePlace& place, std::string text, std::size_t size) {
@@ -92,8 +152,8 @@ ToolOutput written(const WritePlace& place, std::string text, std::size_t size) 
 Result<ToolOutput> write(const FileView& view, const Json& arguments) {
   const std::string content = text_or(arguments, "content", "");
   if (content.size() > kMostWritten) return invalid("write", "over 64 MB at once");
-  const WritePlace place = TRY(view.place(text_or(arguments, "path", "")));
-  TRY(replace(place, content));
+  WritePlace place = TRY(view.place(text_or(arguments, "path", "")));
+  TRY(replace_or_withdraw(view, place, content));
   return written(place,
                  (place.exists ? "replaced " : "created ") + printable(place.shown) + ", " +
                      std::to_string(content.size()) + " bytes",
@@ -137,7 +197,7 @@ Result<ToolOutput> edit(const FileView& view, const Json& arguments) {
   const std::string path = text_or(arguments, "path", "");
   const OpenedFile file = TRY(view.open(path));
   // Before anything is said about its contents.
-  const WritePlace place = TRY(view.place(path));
+  WritePlace place = TRY(view.place(path));
   const std::string text = TRY(read_at_most(file.fd.get(), kMostEdited, file.shown));
   if (text.size() > kMostEdited)
     return invalid("edit", in_quotes(file.shown) + " is too large to be edited (over 10 MB)");
@@ -148,7 +208,7 @@ Result<ToolOutput> edit(const FileView& view, const Json& arguments) {
   if (with.size() > kMostWritten || text.size() + count * with.size() > kMostWritten)
     return invalid("edit", in_quotes(file.shown) + " would have over 64 MB");
   const std::string result = replaced(text, part, with);
-  TRY(replace(place, result));
+  TRY(replace_or_withdraw(view, place, result));
   ToolOutput output = written(place,
                               "edited " + printable(place.shown) + ", " + std::to_string(count) +
                                   (count == 1 ? " place" : " places"),

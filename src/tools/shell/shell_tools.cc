@@ -31,6 +31,8 @@ std::string ending_text(const ExecOutput& output, std::chrono::milliseconds time
     case Outcome::violation: return "killed by the system call filter";
     case Outcome::not_found: return "the program was not found";
     case Outcome::not_executable: return "not a program that can be run";
+    case Outcome::guards_incomplete:
+      return "guarded files that it made may still be in the workspace, see notes";
   }
   return "";
 }
@@ -57,6 +59,8 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
     quarantined.push_back({{"path", moved.path}, {"rule", "guard " + moved.guard}});
     add_line(result.text, "taken away: " + printable(moved.path) + " (guard " + moved.guard + ")");
   }
+  if (output.quarantined_total > output.quarantined.size())
+    add_line(result.text, "taken away: " + std::to_string(output.quarantined_total) + " in all");
   if (const std::string ending = ending_text(output, timeout); !ending.empty())
     add_line(result.text, "[" + ending + "]");
   result.failed = output.outcome != Outcome::exited || output.exit_code != 0;
@@ -67,6 +71,7 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
                        {"wall_ms", output.usage.wall.count() / 1000},
                        {"denials", denials},
                        {"quarantined", quarantined},
+                       {"quarantined_total", output.quarantined_total},
                        {"notes", output.notes}};
   return result;
 }

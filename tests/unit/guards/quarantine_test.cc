@@ -31,8 +31,17 @@ class QuarantineTest : public testing::Test {
   }
   QuarantineReport after() { return after(tree / "q"); }
   QuarantineReport after(const Path& directory) {
-    return quarantine({.roots = {workspace_}, .names = test::kGuards, .mounted = mounted_}, facts_,
-                      directory);
+    return quarantine({.roots = {workspace_},
+                       .names = test::kGuards,
+                       .mounted = mounted_,
+                       .places = {},
+                       .versions = versions_},
+                      facts_, directory);
+  }
+  // As if there were mounts on these, of which nothing is left to see.
+  void mount(const std::vector<Path>& paths) {
+    for (const Path& path : paths) mounted_.push_back(tree / path);
+    versions_ = keep_versions(mounted_);
   }
   // "relative path: rule" of what was moved.
   Lines moved(const QuarantineReport& report) const {
@@ -52,6 +61,7 @@ class QuarantineTest : public testing::Test {
   Path workspace_{};
   std::vector<WorkspaceFacts> facts_{};
   std::vector<Path> mounted_{};
+  Versions versions_{};
 };
 
 TEST_F(QuarantineTest, WhatWasThereStays) {
@@ -185,6 +195,22 @@ TEST_F(QuarantineTest, ReplacedSymlinkIsMovedAndTheOldOnePutBack) {
   EXPECT_EQ(report.notes.size(), 2u);
 }
 
+// What a symlink that is put back leads to counts as well.
+TEST_F(QuarantineTest, TheTargetOfAReplacedSymlinkIsMoved) {
+  tree.must("mkdir -p w/shared && ln -s shared/a w/.vscode && ln -s shared/b w/.envrc");
+  before();
+  tree.must(
+      "cd w && rm .vscode .envrc && mkdir shared/a && echo evil >shared/b && ln -s /nowhere "
+      ".vscode "
+      "&& ln -s shared/b .envrc");
+  const QuarantineReport report = after();
+  tree.must(
+      "cd w && [ $(readlink .vscode) = shared/a ] && [ $(readlink .envrc) = shared/b ] && [ ! -e "
+      "shared/a ] && [ ! -e shared/b ] && [ $(cat ../q/0-w/shared/b) = evil ]");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.total, 3u);
+}
+
 TEST_F(QuarantineTest, ChangeThroughAnotherHardLinkIsNoted) {
   tree.must("mkdir w && echo a >w/.envrc && ln w/.envrc w/other");
   before();
@@ -206,6 +232,102 @@ TEST_F(QuarantineTest, ReplacementOfWhatWasNotMountedIsMoved) {
       "cd w && rm -r .envrc .vscode && echo b >.envrc && mkdir .vscode &&"
       " touch .github/workflows/host");
   EXPECT_EQ(moved(after()), (Lines{".envrc: guard .envrc", ".vscode: guard .vscode"}));
+}
+
+TEST_F(QuarantineTest, WhatWasReplacedByTheSameStays) {
+  tree.must(
+      "mkdir -p w/.vscode/a && echo x >w/.vscode/a/x && ln -s a w/.vscode/l && echo a >w/.envrc");
+  before();
+  mount({"w/.vscode", "w/.envrc"});
+  ASSERT_EQ(versions_.size(), 2u);
+  tree.must(
+      "cd w && cp -rp .vscode v && rm -r .vscode && mv v .vscode && cp -p .envrc e && mv e .envrc");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{});
+  EXPECT_EQ(report.notes, Lines{});
+}
+
+TEST_F(QuarantineTest, WhatWasReplacedByAnotherIsMovedAndThePreviousVersionPutBack) {
+  tree.must(
+      "mkdir -p w/.vscode/a && echo x >w/.vscode/a/x && ln -s a w/.vscode/l && chmod 500 "
+      "w/.vscode/a && echo a >w/.envrc && chmod 640 w/.envrc");
+  before();
+  mount({"w/.vscode", "w/.envrc"});
+  tree.must(
+      "cd w && cp -rp .vscode v && chmod 700 .vscode/a && rm -r .vscode && mv v .vscode && echo "
+      "evil "
+      ">.vscode/tasks.json && echo evil >e && mv e .envrc");
+  const QuarantineReport report = after();
+  Lines paths;
+  for (const Quarantined& item : report.moved)
+    paths.emplace_back(relative_to(item.path, workspace_));
+  EXPECT_EQ(paths, (Lines{".envrc", ".vscode"}));
+  EXPECT_EQ(report.notes.size(), 2u);
+  EXPECT_TRUE(report.complete);
+  tree.must(
+      "cd w && [ $(cat .envrc) = a ] && [ $(stat -c %a .envrc) = 640 ] && [ ! -e "
+      ".vscode/tasks.json ]"
+      " && [ $(cat .vscode/a/x) = x ] && [ $(readlink .vscode/l) = a ] && [ $(stat -c %a "
+      ".vscode/a) "
+      "= 500 ] && [ $(cat ../q/0-w/.envrc) = evil ] && [ $(cat ../q/0-w/.vscode/tasks.json) = evil "
+      "]");
+}
+
+// Two runs at once: the second begins while the first one's sandbox has written the file, and ends last.
+TEST_F(QuarantineTest, WhatAnotherRunHasPutBackStays) {
+  tree.must("mkdir w && echo good >w/.envrc");
+  before();
+  mount({"w/.envrc"});
+  const std::vector<WorkspaceFacts> first = facts_;
+  const Versions good = versions_;
+  tree.must("cd w && echo evil >e && mv e .envrc");
+  before();
+  mount({});
+  const std::vector<WorkspaceFacts> second = std::exchange(facts_, first);
+  const Versions evil = std::exchange(versions_, good);
+  EXPECT_NE(evil, good);
+  EXPECT_EQ(after(tree / "q/1").total, 1u);
+  EXPECT_EQ(read_text(tree / "w/.envrc"), "good\n");
+  facts_ = second;
+  versions_ = evil;
+  EXPECT_EQ(after(tree / "q/2").total, 0u);
+  EXPECT_EQ(read_text(tree / "w/.envrc"), "good\n");
+  // Control: what was not put back is exchanged.
+  tree.must("cd w && echo other >e && mv e .envrc");
+  EXPECT_EQ(after(tree / "q/3").total, 1u);
+}
+
+TEST_F(QuarantineTest, VersionsAreBounded) {
+  tree.must(
+      "mkdir -p w/.vscode && truncate -s 5M w/.envrc && for i in $(seq 2100); do : "
+      ">w/.vscode/$i; done; git init -q w");
+  before();
+  mount({"w/.vscode", "w/.envrc", "w/.git/config"});
+  ASSERT_EQ(versions_.size(), 1u);
+  EXPECT_EQ(versions_[0].path, tree / "w/.git/config");
+}
+
+TEST_F(QuarantineTest, MoreThanCanBeListedIsMovedToo) {
+  const TempTree memory(test::fast_parent());
+  memory.must(
+      "mkdir w && git init -q w/old && cd w/old && for i in 1 2 3 4 5; do git init -q sub$i; done");
+  workspace_ = memory / "w";
+  Result<WorkspaceFacts> facts = inspect_workspace(workspace_, test::kGuards);
+  ASSERT_TRUE(facts);
+  facts_ = {*facts};
+  memory.must(
+      "cd w && mkdir d && cd d && seq 5000 | xargs mkdir && for i in $(seq 5000); do : >$i/.git; "
+      "done; mkdir -p ../deep/x/y && git init -q ../deep/x/y/z; chmod 500 1 2");
+  const QuarantineReport report = after(memory / "q");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.total, 5002u);
+  EXPECT_EQ(report.moved.size(), 100u);
+  EXPECT_EQ(report.notes.size(), 1u);
+  for (const Quarantined& item : report.moved) EXPECT_TRUE(exists(item.moved_to)) << item.moved_to;
+  memory.must(
+      "[ -z \"$(find w/d -name .git)\" ] && [ ! -e w/deep/x/y/z/.git/hooks ] && [ ! -e "
+      "w/deep/x/y/z/.git/config ] && [ -e w/old/.git/config ] && [ -e w/old/sub5/.git/hooks ] && "
+      "[ -z \"$(ls -A w | grep coop)\" ] && [ $(find q -type f -empty | wc -l) = 5000 ]");
 }
 
 TEST_F(QuarantineTest, ModesHideAndHoldNothing) {
@@ -274,7 +396,8 @@ TEST_F(QuarantineTest, EndlessNestingWithGuardsInEveryLevelEnds) {
   }
   ::close(directory);
   const QuarantineReport report = after(memory / "q");
-  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_EQ(report.notes.size(), 1u);  // too many to keep their paths
+  EXPECT_TRUE(report.complete);
   EXPECT_EQ(memory.shell("! find d -name .git | grep -q ."), 0);
 }
 
@@ -312,6 +435,17 @@ TEST_F(QuarantineTest, QuarantineThatIsASymlinkIsRefusedAndTheFileSetAside) {
   tree.must("[ -z \"$(ls elsewhere)\" ]");
 }
 
+TEST_F(QuarantineTest, WhatCannotBeMovedMakesTheReportIncomplete) {
+  tree.must("mkdir w elsewhere && ln -s elsewhere q");
+  before();
+  tree.must("cd w && echo x >.envrc && seq -f .coop-quarantined-%g 0 10000 | xargs touch");
+  const QuarantineReport report = after();
+  EXPECT_FALSE(report.complete);
+  EXPECT_EQ(report.total, 0u);
+  EXPECT_EQ(report.notes.size(), 2u);
+  EXPECT_TRUE(exists(tree / "w/.envrc"));
+}
+
 TEST_F(QuarantineTest, AfterAnIncompleteLookTheTimeDecides) {
   tree.must("mkdir w && touch w/.envrc");
   before();
@@ -335,8 +469,12 @@ TEST_F(QuarantineTest, AllowedNamesStay) {
   tree.must("mkdir w");
   before();
   tree.must("touch w/.envrc && mkdir w/.vscode");
-  const QuarantineReport report =
-      quarantine({.roots = {workspace_}, .names = {".vscode"}, .mounted = {}}, facts_, tree / "q");
+  const QuarantineReport report = quarantine({.roots = {workspace_},
+                                              .names = {".vscode"},
+                                              .mounted = {},
+                                              .places = {},
+                                              .versions = versions_},
+                                             facts_, tree / "q");
   EXPECT_EQ(moved(report), Lines{".vscode: guard .vscode"});
   EXPECT_TRUE(exists(tree / "w/.envrc"));
 }
@@ -379,6 +517,24 @@ TEST_F(OtherFileSystemTest, EverythingIsCopiedAndThenRemoved) {
       " [ $(stat -c %s sparse) = 1099511627780 ] && [ $(tail -c 4 sparse) = end ] &&"
       " [ $(stat -c %a locked) = 0 ] && chmod 700 locked && [ $(stat -c %a locked/s) = 0 ] &&"
       " chmod 600 locked/s && [ $(cat locked/s) = s ]");
+}
+
+TEST_F(OtherFileSystemTest, HardLinksStayLinksOfOneCopy) {
+  tree.must("mkdir w");
+  before();
+  tree.must(
+      "cd w && mkdir -p .vscode/a .github/workflows && head -c 100000 /dev/urandom >.vscode/1 &&"
+      " for i in 2 3 4 a/5; do ln .vscode/1 .vscode/$i; done && ln .vscode/1 .envrc &&"
+      " ln .vscode/1 .github/workflows/x && echo other >.vscode/other && ln .vscode/other stays");
+  const QuarantineReport report = after(other / "q");
+  EXPECT_EQ(report.notes, Lines{});
+  EXPECT_EQ(report.total, 3u);
+  other.must(
+      "cd q/0-w && [ $(stat -c %h .envrc) = 7 ] && for i in .vscode/1 .vscode/a/5 "
+      ".github/workflows/x; do [ $(stat -c %i $i) = $(stat -c %i .envrc) ] || exit 1; done;"
+      " [ $(stat -c %h .vscode/other) = 1 ] && [ $(du -sk . | cut -f1) -lt 250 ] &&"
+      " [ -z \"$(find .. -name '.coop-links*')\" ]");
+  tree.must("[ $(cat w/stays) = other ]");
 }
 
 TEST_F(OtherFileSystemTest, DepthDoesNotMatter) {

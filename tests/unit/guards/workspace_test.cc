@@ -92,11 +92,16 @@ TEST(WorkspaceTest, FactsIdentifyTheFile) {
   ASSERT_EQ(::lstat((tree / ".envrc").c_str(), &status), 0);
   const WorkspaceFacts facts = look(tree.path());
   ASSERT_EQ(facts.guarded.size(), 2u);
+  struct statx more{};
+  ASSERT_EQ(::statx(AT_FDCWD, (tree / ".envrc").c_str(), 0, STATX_BTIME, &more), 0);
+  const bool known = (more.stx_mask & STATX_BTIME) != 0;
   const GuardedPath expected{
       .path = tree / ".envrc",
       .guard = ".envrc",
       .device = status.st_dev,
       .inode = status.st_ino,
+      .born =
+          known ? std::int64_t{more.stx_btime.tv_sec} * 1'000'000'000 + more.stx_btime.tv_nsec : 0,
       .changed = std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec,
       .links = 2};
   EXPECT_EQ(facts.guarded[0], expected);

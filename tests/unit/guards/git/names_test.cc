@@ -187,8 +187,12 @@ class NamedQuarantineTest : public testing::Test {
   void before(const GitUser& user = {}) { facts_ = look(tree / "w", user); }
   Lines moved_after(const std::string& script) {
     tree.must("cd w && " + script);
-    const QuarantineReport report = quarantine(
-        {.roots = {tree / "w"}, .names = test::kGuards, .mounted = {}}, {facts_}, tree / "q");
+    const QuarantineReport report = quarantine({.roots = {tree / "w"},
+                                                .names = test::kGuards,
+                                                .mounted = {},
+                                                .places = {},
+                                                .versions = {}},
+                                               {facts_}, tree / "q");
     Lines lines;
     for (const Quarantined& item : report.moved)
       lines.push_back(std::string(relative_to(item.path, tree / "w")) + ": guard " + item.guard);
@@ -253,8 +257,9 @@ TEST_F(NamedQuarantineTest, SettingsMadeDuringTheRunCarryNothingAway) {
   std::vector<std::string> names = test::kGuards;
   std::erase(names, ".git/config");
   tree.must("cd w && git config core.hooksPath src");
-  const QuarantineReport report =
-      quarantine({.roots = {tree / "w"}, .names = names, .mounted = {}}, {facts_}, tree / "q");
+  const QuarantineReport report = quarantine(
+      {.roots = {tree / "w"}, .names = names, .mounted = {}, .places = {}, .versions = {}},
+      {facts_}, tree / "q");
   EXPECT_THAT(report.moved, IsEmpty());
   EXPECT_TRUE(exists(tree / "w/src"));
 }

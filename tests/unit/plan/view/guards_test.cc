@@ -31,7 +31,8 @@ TEST(PlanGuardsTest, GuardedPathsAreReadOnlyAndTheirParentsPinned) {
   const GuardPlan expected{
       .roots = {kProject},
       .names = all_names(),
-      .mounted = {"/home/ann/project/.git/config", "/home/ann/project/.git/hooks"}};
+      .mounted = {"/home/ann/project/.git/config", "/home/ann/project/.git/hooks"},
+      .places = {"/work/.git/config", "/work/.git/hooks"}};
   EXPECT_EQ(plan.guards, expected);
 }
 

@@ -11,6 +11,7 @@ Cleanup full() {
                       .guard = ".git/hooks",
                       .device = 1,
                       .inode = ~std::uint64_t{0},
+                      .born = 3,
                       .changed = -5,
                       .links = 2,
                       .directory = true,
@@ -18,7 +19,10 @@ Cleanup full() {
                       .link = std::string("a\0b", 3),
                       .through = "/w/x"};
   return Cleanup{.groups = {"/sys/fs/cgroup/coop-a", ""},
-                 .guards = {.roots = {"/w", "/x\n"}, .names = {".git"}, .mounted = {"/w/.envrc"}},
+                 .guards = {.roots = {"/w", "/x\n"},
+                            .names = {".git"},
+                            .mounted = {"/w/.envrc"},
+                            .places = {"/work/.envrc"}},
                  .before = {WorkspaceFacts{.guarded = {guarded, {}},
                                            .outside_git = {"/r"},
                                            .complete = false,
@@ -26,6 +30,12 @@ Cleanup full() {
                                            .named = {{"/w/githooks", ".git/hooks"}},
                                            .notes = {"a note"}},
                             WorkspaceFacts{}},
+                 .versions = {{.path = "/w/.envrc",
+                               .entries = {{.path = "x",
+                                            .mode = 0100644,
+                                            .owner = 1,
+                                            .group = 2,
+                                            .content = std::string("a\0b", 3)}}}},
                  .quarantine = "/q"};
 }
 

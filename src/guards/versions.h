@@ -1,0 +1,50 @@
+// What guarded files contained before a run: to tell whether they are the same afterwards, and to put them back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "coop/path.h"
+
+namespace coop::guards {
+
+struct VersionEntry {
+  std::string path{};  // below the guarded path; empty for that itself
+  std::uint32_t mode = 0;
+  std::uint32_t owner = 0;
+  std::uint32_t group = 0;
+  std::string content{};  // a file's bytes, a symlink's text
+  bool operator==(const VersionEntry&) const = default;
+};
+
+// A guarded file, or a guarded directory with all that is in it.
+struct Version {
+  Path path{};  // on the host
+  std::vector<VersionEntry>
+      entries{};  // sorted by path, so that a directory comes before what is in it
+  bool operator==(const Version&) const = default;
+};
+
+// Sorted by path.
+using Versions = std::vector<Version>;
+
+// Keeps the contents of `mounted`, up to a few MiB and a few thousand files in all: what is larger is left out. Call it
+// before a command can run.
+Versions keep_versions(const std::vector<Path>& mounted);
+
+// What is at `name` in an open directory now. Nothing when it is too large to be kept, or is or contains a device, a FIFO
+// or a socket.
+std::optional<Version> read_version(int directory, const std::string& name, const Path& path);
+
+// Makes it again, where nothing is.
+Result<void> put_back(const Version& version, int directory, const std::string& name);
+
+// Of path and contents, in hexadecimal.
+std::string digest(const Version& version);
+
+const Version* find_version(const Versions& versions, const Path& path);
+
+}  // namespace coop::guards
