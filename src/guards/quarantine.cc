@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "base/path.h"
+#include "guards/git/judge.h"
 #include "guards/quarantine_store.h"
 #include "guards/workspace.h"
+#include "policy/builtin.h"
 
 namespace coop::guards {
 
@@ -67,8 +69,28 @@ class Quarantine {
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found, int round) {
     const GuardedPath* const old = find(found.path);
-    if (is_new(found, old, before)) return move(root, before, found, old);
-    if (old != nullptr && round == 0) compare(found, *old);
+    const Path base = base_of(root, before, found.path);
+    const std::string_view relative = relative_to(found.path, base);
+    if (policy::guard_kind(found.guard) == policy::GuardKind::contents) {
+      if (const auto program = new_program(base, relative, found, old))
+        move(base, found, nullptr, *program);
+      return;
+    }
+    if (!is_new(found, old, before)) {
+      if (old != nullptr && round == 0) compare(found, *old);
+      return;
+    }
+    // A repository that was made inside stays usable if it runs nothing on the host.
+    const std::optional<std::string> danger =
+        is_included(found.path, before) ? "" : danger_at(base, relative, found, trees_.roots);
+    if (old != nullptr || danger) move(base, found, old, danger.value_or(""));
+  }
+
+  // A file that the user's own configuration includes belongs to a repository that was there before.
+  static bool is_included(const Path& path, const WorkspaceFacts& before) {
+    return std::ranges::any_of(before.named, [&](const NamedPath& named) {
+      return named.guard == ".git/config" && normalize(named.path) == path;
+    });
   }
 
   // The target of a new symlink stays where it is: only the symlink is moved.
@@ -101,9 +123,8 @@ class Quarantine {
     return false;
   }
 
-  void move(const Path& root, const WorkspaceFacts& before, const GuardedPath& found,
-            const GuardedPath* old) {
-    const Path base = base_of(root, before, found.path);
+  void move(const Path& base, const GuardedPath& found, const GuardedPath* old,
+            const std::string& problem) {
     const std::string_view relative = relative_to(found.path, base);
     Result<Path> moved = store_.take(base, relative);
     if (!moved) {
@@ -115,8 +136,8 @@ class Quarantine {
     }
     if (old != nullptr && old->link.empty())
       note(found.path, "was changed or replaced during the run although it was guarded");
-    report_.moved.push_back(
-        Quarantined{.path = found.path, .moved_to = *moved, .guard = found.guard});
+    report_.moved.push_back(Quarantined{
+        .path = found.path, .moved_to = *moved, .guard = found.guard, .problem = problem});
   }
 
   void compare(const GuardedPath& found, const GuardedPath& old) {

@@ -25,7 +25,7 @@ void visit_fields(auto& archive, WorkspaceFacts& facts) {
 void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
 void visit_fields(auto& archive, GuardedPath& path) {
   archive(path.path, path.guard, path.device, path.inode, path.changed, path.links, path.directory,
-          path.harmless, path.link, path.through);
+          path.harmless, path.link, path.through, path.programs);
 }
 
 // Writes fields as bytes, or reads them back.
