@@ -127,7 +127,8 @@ std::optional<std::string> danger_at(const Path& base, std::string_view relative
   const bool config = (found.guard == ".git/config" && name == "config") ||
                       (found.guard == ".git/config.worktree" && name == "config.worktree");
   const bool hooks = found.guard == ".git/hooks";
-  if ((!config && !hooks) || !found.link.empty()) return "";
+  // What a symlink leads to belongs to a repository that was there before.
+  if ((!config && !hooks) || !found.link.empty() || !found.through.empty()) return "";
   Result<DirectoryStack> directory = open_parent(base, relative);
   if (!directory) return "";
   directory->make_writable();

@@ -136,6 +136,25 @@ TEST_F(QuarantineTest, AConfigurationThatIsStillOpenForWritingIsMoved) {
   ::close(writer);
 }
 
+// As another sandbox could that was sent a descriptor.
+TEST_F(QuarantineTest, ADescriptorOfTheHooksLeadsToNothingAfterwards) {
+  tree.must("mkdir w");
+  before();
+  tree.must("git init -q w/n");
+  const int hooks = ::open((tree / "w/n/.git/hooks").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const auto make = [&](const char* name) {
+    const int file = ::openat(hooks, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+    return file >= 0 && ::close(file) == 0;
+  };
+  EXPECT_TRUE(make("x.sample"));  // control
+  EXPECT_EQ(moved(after()), Lines{});
+  EXPECT_FALSE(make("post-checkout"));
+  ::close(hooks);
+  EXPECT_TRUE(exists(tree / "w/n/.git/hooks/x.sample"));
+  EXPECT_TRUE(exists(tree / "w/n/.git/hooks/pre-commit.sample"));
+  EXPECT_FALSE(exists(tree / "w/n/.git/hooks/post-checkout"));
+}
+
 TEST_F(QuarantineTest, AFileThatTheUsersConfigurationIncludesDoesNotStay) {
   tree.must("git init -q w && git -C w config include.path ../x/config");
   before();
