@@ -1,5 +1,6 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
 // usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -48,7 +49,23 @@ std::vector<Line> read(const std::string& file, std::size_t columns) {
   return lines;
 }
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string quoted(const std::string& text) {
+  std::string written = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') written += '\\';
+    written += letter;
+  }
+  return written + "\"";
+}
+
+std::string guard_kind(const std::string& file, const Line& line) {
+  const std::string& word = line.words[1];
+  if (word.empty()) return "GuardKind::beside_git";
+  for (const char* const known : {"anywhere", "file", "home", "contents"})
+    if (word == known) return "GuardKind::" + word;
+  std::cerr << file << ": " << line.words[0] << ": \":" << word << "\" is unknown\n";
+  std::exit(1);
+}
 
 }  // namespace
 
@@ -57,9 +74,12 @@ int main(int count, char** arguments) {
     return std::cerr << "usage: policygen OUTPUT GUARDS SECRETS CACHES CONTROL_SOCKETS\n", 2;
   std::ofstream output(arguments[1]);
   output << "// Made by codegen/policygen from policies/. Do not edit.\n";
-  output << "inline constexpr NamedReason kGuards[] = {\n";
-  for (const Line& line : read(arguments[2], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
+  output << "inline constexpr GuardEntry kGuards[] = {\n";
+  std::vector<Line> guards = read(arguments[2], 1);
+  std::ranges::sort(guards, {}, [](const Line& line) { return line.words[0]; });
+  for (const Line& line : guards)
+    output << "    {{" << quoted(line.words[0]) << ", " << quoted(line.reason) << "}, "
+           << guard_kind(arguments[2], line) << "},\n";
   output << "};\ninline constexpr NamedReason kSecrets[] = {\n";
   for (const Line& line : read(arguments[3], 1))
     output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";

@@ -81,6 +81,7 @@ struct GuardedPath {
   bool harmless = false;
   std::string link{};  // a symlink's text; empty for all else. It cannot be a mount point.
   Path through{};  // the guarded symlink that leads to this path, which has no guarded name itself
+  std::vector<std::string> programs{};  // what its contents have git run, where they decide
   bool operator==(const GuardedPath&) const = default;
 };
 

@@ -90,6 +90,8 @@ struct Quarantined {
   Path path{};          // where it was, on the host
   Path moved_to{};      // where it is now
   std::string guard{};  // its name in policies/guards.txt
+  std::string
+      problem{};  // what in it is dangerous, where its contents decide: "post-checkout is a hook"
   bool operator==(const Quarantined&) const = default;
 };
 

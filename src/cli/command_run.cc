@@ -58,7 +58,8 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
     say("\"" + printable(options.command.front()) + "\" is not a program that can be run");
   for (const Quarantined& moved : output.quarantined)
     say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
-        "guard " + moved.guard + "; to allow it: --allow-guarded " + moved.guard + ")");
+        "guard " + moved.guard + (moved.problem.empty() ? "" : ": " + moved.problem) +
+        "; to allow it: --allow-guarded " + moved.guard + ")");
   if (output.quarantined_total > output.quarantined.size())
     say("quarantined " + std::to_string(output.quarantined_total) + " guarded files in all");
   if (output.outcome == Outcome::guards_incomplete)

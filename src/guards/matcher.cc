@@ -63,7 +63,9 @@ std::optional<std::string> guard_here(const GuardNames& guards, const Standing& 
                                       const Sight& sight, std::span<const std::string> names) {
   std::optional<std::string> found;
   for_each_guard(guards, standing, sight, [&](const Guard& guard) {
-    if (!found && begins_with(names, guard.folded)) found = guard.name;
+    const bool deeper = names.size() > guard.folded.size();
+    if (!found && begins_with(names, guard.folded) && !(guard.only_file && deeper))
+      found = guard.name;
   });
   // A .git file and any entry called commondir redirect git to another directory for its settings.
   const bool git_file = names.size() == 1 && names.front() == ".git";
@@ -81,7 +83,7 @@ bool has_path(const std::vector<Path>& paths, const Path& path) {
 GuardMatcher::GuardMatcher(GuardedTree tree)
     : tree_(std::move(tree)),
       trees_(all_trees(tree_.root, tree_.before.outside_git, tree_.writable)),
-      names_(tree_.names, tree_.before.named),
+      names_(tree_.names, tree_.before.named, tree_.root),
       outside_git_(has_path(tree_.before.outside_git, tree_.root)) {}
 
 std::optional<std::string> GuardMatcher::guard_of(const Path& path, const Path& made) const {
@@ -106,7 +108,7 @@ std::optional<std::string> GuardMatcher::guard_behind_link(const GuardedPath& li
                                                            const Path& path) const {
   const std::vector<std::string> names = folded_components(relative_to(link.path, "/"));
   for (const std::vector<Guard>* const guards :
-       {&names_.in_git(), &names_.beside(), &names_.anywhere()})
+       {&names_.in_git(), &names_.beside(), &names_.anywhere(), &names_.at_top()})
     for (const Guard& guard : *guards) {
       const std::optional<std::string> rest =
           guard.name == link.guard ? rest_after(guard, names) : std::nullopt;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/path.h"
+#include "policy/builtin.h"
 #include "sys/tree/directory_stack.h"
 
 namespace coop::guards {
@@ -47,8 +49,13 @@ Guard make_guard(const std::string& name, std::string_view rest) {
   return guard;
 }
 
-// coop's own files, guarded in every directory: any directory can be a workspace.
-bool is_own(std::string_view name) { return name == ".coop" || name == "coop.toml"; }
+// How many of a guard's first parts, but not all of them, are the last components of a path; 0 for none.
+std::size_t parts_in(const std::vector<std::string>& path, const std::vector<std::string>& parts) {
+  for (std::size_t count = std::min(parts.size() - 1, path.size()); count > 0; --count)
+    if (std::equal(path.end() - static_cast<std::ptrdiff_t>(count), path.end(), parts.begin()))
+      return count;
+  return 0;
+}
 
 }  // namespace
 
@@ -58,22 +65,52 @@ std::string folded(std::string_view name) {
   return text;
 }
 
-GuardNames::GuardNames(std::span<const std::string> names, std::span<const NamedPath> named) {
+GuardNames::GuardNames(std::span<const std::string> names, std::span<const NamedPath> named,
+                       const Path& root) {
   for (const char* const part_of_git : {".git", "head", "objects", "refs", "commondir", "modules",
                                         "worktrees", "config", "config.worktree"})
     add_interesting(part_of_git);
-  constexpr std::string_view kInGit = ".git/";
-  for (const std::string& name : names) {
-    const bool in_git = name.starts_with(kInGit);
-    if (name == ".git") git_file_ = true;
-    if (name == ".git") continue;
-    Guard guard = make_guard(name, std::string_view(name).substr(in_git ? kInGit.size() : 0));
-    if (guard.parts.empty()) continue;
-    add_interesting(guard.folded.front());
-    (in_git ? in_git_ : is_own(name) ? anywhere_ : beside_).push_back(std::move(guard));
-  }
+  const std::vector<std::string> root_names = make_guard({}, root).folded;
+  for (const std::string& name : names) add(name, root_names);
   for (const NamedPath& path : named)
     if (!path.path.starts_with('/') && is_guarded(names, path)) add_everywhere(path);
+}
+
+void GuardNames::add(const std::string& name, const std::vector<std::string>& root) {
+  using policy::GuardKind;
+  constexpr std::string_view kInGit = ".git/";
+  const GuardKind kind = policy::guard_kind(name);
+  git_file_ = git_file_ || name == ".git";
+  if (name == ".git" || kind == GuardKind::home) return;
+  const bool in_git = name.starts_with(kInGit);
+  Guard guard = make_guard(name, std::string_view(name).substr(in_git ? kInGit.size() : 0));
+  if (guard.parts.empty()) return;
+  guard.only_file = kind == GuardKind::file;
+  Guard whole = in_git ? make_guard(name, name) : guard;
+  if (const std::size_t done = parts_in(root, whole.folded); done > 0) {
+    whole.only_file = guard.only_file;
+    whole.parts.erase(whole.parts.begin(), whole.parts.begin() + static_cast<std::ptrdiff_t>(done));
+    whole.folded.erase(whole.folded.begin(),
+                       whole.folded.begin() + static_cast<std::ptrdiff_t>(done));
+    add_interesting(whole.folded.front());
+    at_top_.push_back(std::move(whole));
+  }
+  add_interesting(guard.folded.front());
+  const bool anywhere = kind == GuardKind::anywhere || kind == GuardKind::file;
+  (in_git ? in_git_ : anywhere ? anywhere_ : beside_).push_back(std::move(guard));
+}
+
+std::vector<NamedPath> named_in_home(std::span<const std::string> names, const Path& home,
+                                     const Path& config_home) {
+  constexpr std::string_view kConfig = ".config/";
+  std::vector<NamedPath> named;
+  for (const std::string& name : names) {
+    if (policy::guard_kind(name) != policy::GuardKind::home) continue;
+    if (!home.empty()) named.push_back({.path = join(home, name), .guard = name});
+    if (!config_home.empty() && name.starts_with(kConfig))
+      named.push_back({.path = join(config_home, name.substr(kConfig.size())), .guard = name});
+  }
+  return named;
 }
 
 void GuardNames::add_everywhere(const NamedPath& named) {

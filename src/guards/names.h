@@ -19,23 +19,28 @@ struct Guard {
   std::string name{};                 // ".git/info/attributes"
   std::vector<std::string> parts{};   // relative to where it is looked for: "info", "attributes"
   std::vector<std::string> folded{};  // the same, to compare with
+  bool only_file = false;             // a directory of that name is not guarded
 };
 
 class GuardNames {
  public:
-  // `named`: what git's configuration names; a relative path is looked for in every repository.
-  explicit GuardNames(std::span<const std::string> names, std::span<const NamedPath> named = {});
+  // `named`: what git's configuration names; a relative path is looked for in every repository. `root`: the tree; with
+  // ".claude" as its last component, "settings.json" at its top is guarded as ".claude/settings.json".
+  explicit GuardNames(std::span<const std::string> names, std::span<const NamedPath> named = {},
+                      const Path& root = {});
 
   bool git_file() const { return git_file_; }                       // ".git" is guarded
   const std::vector<Guard>& in_git() const { return in_git_; }      // in every git directory
   const std::vector<Guard>& beside() const { return beside_; }      // beside every .git
   const std::vector<Guard>& anywhere() const { return anywhere_; }  // in every directory
+  const std::vector<Guard>& at_top() const { return at_top_; }      // at the top of this tree only
 
   // Whether an entry of this name can matter, for a guard or for recognising a git directory. Asked
   // for every entry of the tree.
   bool interesting(std::string_view name) const;
 
  private:
+  void add(const std::string& name, const std::vector<std::string>& root);
   void add_everywhere(const NamedPath& named);
   void add_interesting(const std::string& name);
 
@@ -43,9 +48,14 @@ class GuardNames {
   std::vector<Guard> in_git_{};
   std::vector<Guard> beside_{};
   std::vector<Guard> anywhere_{};
+  std::vector<Guard> at_top_{};
   std::array<std::vector<std::string>, 256>
       interesting_{};  // folded, by the first byte as it is on disk
 };
+
+// The names that count in a home directory, as paths in `home` and, for ".config/…", in `config_home`.
+std::vector<NamedPath> named_in_home(std::span<const std::string> names, const Path& home,
+                                     const Path& config_home);
 
 // Whether the guard of a named path is in force.
 bool is_guarded(std::span<const std::string> names, const NamedPath& named);

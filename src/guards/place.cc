@@ -4,6 +4,16 @@
 
 namespace coop::guards {
 
+namespace {
+
+// Package managers unpack foreign trees here, with editor settings of their authors in them, and verify checksums. Host
+// programs are not started in these directories.
+bool holds_packages(std::string_view folded) {
+  return folded == "node_modules" || folded == "vendor" || folded == "site-packages";
+}
+
+}  // namespace
+
 bool has(const Sight& sight, std::string_view folded) {
   return std::ranges::any_of(sight, [&](const Seen& seen) { return seen.folded == folded; });
 }
@@ -23,7 +33,9 @@ std::optional<Place> place_below(const Standing& standing, std::string_view fold
   if (standing.git && folded == "worktrees") return Place::worktrees;
   if (standing.place == Place::module && !standing.git) return Place::module;
   if (reach == Reach::git_structure) return std::nullopt;
-  return folded == ".git" ? Place::dot_git : Place::ordinary;
+  if (folded == ".git") return Place::dot_git;
+  const bool packages = standing.place == Place::packages || holds_packages(folded);
+  return packages ? Place::packages : Place::ordinary;
 }
 
 }  // namespace coop::guards

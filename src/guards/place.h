@@ -13,7 +13,16 @@
 namespace coop::guards {
 
 enum class Reach : std::uint8_t { everything, git_structure };
-enum class Place : std::uint8_t { top, ordinary, dot_git, modules, module, worktrees, worktree };
+enum class Place : std::uint8_t {
+  top,
+  ordinary,
+  packages,  // below node_modules and the like
+  dot_git,
+  modules,
+  module,
+  worktrees,
+  worktree
+};
 
 struct Seen {
   std::string name{};
@@ -47,7 +56,10 @@ void for_each_guard(const GuardNames& names, const Standing& standing, const Sig
     for (const Guard& guard : names.in_git()) visit(guard);
   if (standing.place == Place::top || has(sight, ".git"))
     for (const Guard& guard : names.beside()) visit(guard);
-  for (const Guard& guard : names.anywhere()) visit(guard);
+  if (standing.place == Place::top)
+    for (const Guard& guard : names.at_top()) visit(guard);
+  if (standing.place != Place::packages)
+    for (const Guard& guard : names.anywhere()) visit(guard);
 }
 
 }  // namespace coop::guards

@@ -11,8 +11,10 @@
 
 #include "base/path.h"
 #include "guards/changes.h"
+#include "guards/git/judge.h"
 #include "guards/quarantine_store.h"
 #include "guards/workspace.h"
+#include "policy/builtin.h"
 
 namespace coop::guards {
 
@@ -100,10 +102,22 @@ class Quarantine {
   }
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
-    if (found.harmless || is_served(found.path)) return;
+    if (found.harmless) return;
     const GuardedPath* const old = find(found.path);
+    const Path base = base_of(root, before, found.path);
+    const std::string_view relative = relative_to(found.path, base);
+    if (policy::guard_kind(found.guard) == policy::GuardKind::contents) {
+      if (const auto program = new_program(base, relative, found, old))
+        move(root, before, found, *program);
+      return;
+    }
+    if (is_served(found.path)) return;
     if (old == nullptr) {
-      if (is_new(found, before)) move(root, before, found);
+      if (!is_new(found, before)) return;
+      // A repository that was made inside stays usable if it runs nothing on the host.
+      const std::optional<std::string> danger =
+          is_included(found.path, before) ? "" : danger_at(base, relative, found, trees_.roots);
+      if (danger) move(root, before, found, *danger);
       return;
     }
     // A .git file that was harmless now leads elsewhere: something on its path was replaced.
@@ -154,6 +168,13 @@ class Quarantine {
                           to_text(moved.error()));
       }
     }
+  }
+
+  // A file that the user's own configuration includes belongs to a repository that was there before.
+  static bool is_included(const Path& path, const WorkspaceFacts& before) {
+    return std::ranges::any_of(before.named, [&](const NamedPath& named) {
+      return named.guard == ".git/config" && normalize(named.path) == path;
+    });
   }
 
   // The target of a new symlink stays where it is: only the symlink is moved.
@@ -223,7 +244,8 @@ class Quarantine {
   }
 
   // False when it is gone already, or still there.
-  bool move(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+  bool move(const Path& root, const WorkspaceFacts& before, const GuardedPath& found,
+            const std::string& problem = {}) {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     Result<Path> moved = store_.take(base, relative);
@@ -237,7 +259,8 @@ class Quarantine {
         return false;
       }
     }
-    list(Quarantined{.path = found.path, .moved_to = *moved, .guard = found.guard});
+    list(Quarantined{
+        .path = found.path, .moved_to = *moved, .guard = found.guard, .problem = problem});
     return true;
   }
 

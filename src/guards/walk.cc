@@ -10,8 +10,10 @@
 
 #include "base/path.h"
 #include "guards/git/directory.h"
+#include "guards/git/judge.h"
 #include "guards/git/outside.h"
 #include "guards/trail.h"
+#include "policy/builtin.h"
 
 namespace coop::guards {
 
@@ -146,7 +148,8 @@ void GuardWalk::look(Level& level) {
   const Sight sight = read_entries(level, links);
   level.standing = standing_of(level.standing.place, sight);
   const Standing& standing = level.standing;
-  for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
+  if (!sight.empty())
+    for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
   if (standing.git) look_in_git(standing, sight);
   for (const Seen& seen : sight)
     if (seen.folded == ".git") look_at_git_file(seen.name);
@@ -220,6 +223,7 @@ void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string&
   struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   const bool last = index + 1 == guard.parts.size();
+  if (last && guard.only_file && S_ISDIR(status.st_mode)) return;
   if (last || S_ISLNK(status.st_mode)) {
     std::string rest;
     for (std::size_t left = index + 1; left < guard.parts.size(); ++left)
@@ -254,6 +258,8 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
   GuardedPath found = make_fact(path, guard, status, born_at(directory_->fd(), name.c_str()));
   if (S_ISLNK(status.st_mode)) found.link = read_link(directory_->fd(), name);
   if (overflows && spill_(*directory_, name, found) == Spilled::taken) return;
+  if (policy::guard_kind(guard) == policy::GuardKind::contents)
+    found.programs = programs_in(directory_->fd(), name, guard).value_or(found.programs);
   keep(found);
   if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
 }

@@ -36,7 +36,7 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
                             const std::vector<Path>& writable, const WalkLimits& limits,
                             WorkspaceFacts facts, GitNames* names_now, const Spill& spill) {
   facts.started = file_clock();
-  const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named);
+  const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named, root);
   GuardWalk walk(names, limits, writable, names_now, spill);
   // Small trees first: many entries in the workspace must not exhaust the limit for them.
   for (const Path& git : facts.outside_git)
@@ -61,6 +61,11 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   WorkspaceFacts facts{.outside_git = find_outside_git(root)};
   const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
   GitNames names(user, trees);
+  // A grant may lead into the home directory through symlinks. For the workspace alone the text decides: resolving
+  // every name costs more than the rest of a start.
+  const Path home = canonical(user.home).value_or(user.home);
+  for (const NamedPath& named : named_in_home(guards, home, user.config_home))
+    if (writable.size() > 1 || tree_of(named.path, trees) != nullptr) names.name(named);
   return look(root, guards, trees, WalkLimits{}, std::move(facts), &names, {});
 }
 

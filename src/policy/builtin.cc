@@ -14,7 +14,26 @@ namespace {
 
 }  // namespace
 
-std::span<const NamedReason> guards() { return kGuards; }
+std::span<const GuardEntry> guards() { return kGuards; }
+
+GuardKind guard_kind(std::string_view name) {
+  const auto* const found = std::ranges::lower_bound(kGuards, name, {}, &GuardEntry::name);
+  const bool known = found != std::end(kGuards) && found->name == name;
+  return known ? found->kind : GuardKind::beside_git;
+}
+
+std::optional<std::string> guard_around(const Path& path, std::span<const std::string> names,
+                                        const Path& home) {
+  for (const std::string& name : names) {
+    const GuardKind kind = guard_kind(name);
+    // ".git" and :file guards are about what is no directory.
+    const bool found = kind == GuardKind::home ? !home.empty() && is_within(path, join(home, name))
+                                               : name != ".git" && kind != GuardKind::file &&
+                                                     (path + "/").contains("/" + name + "/");
+    if (found) return name;
+  }
+  return std::nullopt;
+}
 std::span<const NamedReason> secrets() { return kSecrets; }
 std::span<const CacheEntry> caches() { return kCaches; }
 std::span<const NamedReason> control_sockets() { return kControlSockets; }
@@ -108,10 +127,14 @@ Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& hom
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed) {
   for (const std::string& name : allowed) {
     if (contains(kGuards, name, &NamedReason::name)) continue;
-    std::set<std::string_view> names;
-    for (const NamedReason& guard : kGuards) names.insert(guard.name);
+    std::set<std::string_view> all;
+    std::set<std::string_view> similar;
+    for (const NamedReason& guard : kGuards) {
+      all.insert(guard.name);
+      if (guard.name.contains(name)) similar.insert(guard.name);
+    }
     return invalid("--allow-guarded", "\"" + printable(name) + "\" is not a guarded name",
-                   "one of: " + joined(names, ", "));
+                   "one of: " + joined(similar.empty() ? all : similar, ", "));
   }
   std::vector<std::string> names;
   for (const NamedReason& guard : kGuards)

@@ -1,6 +1,7 @@
 // The lists coop ships, from policies/*.txt: guards, secrets, caches and control sockets.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,6 +19,13 @@ struct NamedReason {
   std::string_view reason;
 };
 
+// Where a guarded name counts, and what is done about it: see the head of policies/guards.txt.
+enum class GuardKind : std::uint8_t { beside_git, anywhere, file, home, contents };
+
+struct GuardEntry : NamedReason {
+  GuardKind kind;
+};
+
 struct CacheEntry {
   std::string_view name;      // "cargo"
   std::string_view variable;  // "CARGO_HOME": used instead of `path` when it is set
@@ -26,7 +34,12 @@ struct CacheEntry {
   std::string_view reason;
 };
 
-std::span<const NamedReason> guards();
+std::span<const GuardEntry> guards();  // sorted by name
+// beside_git for a name that is not on the list.
+GuardKind guard_kind(std::string_view name);
+// The one of `names` that `path` is, or lies in, by its components alone: ".vscode" for /x/.vscode/extensions.
+std::optional<std::string> guard_around(const Path& path, std::span<const std::string> names,
+                                        const Path& home);
 std::span<const NamedReason> secrets();
 std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();

@@ -31,7 +31,8 @@ std::string exec_json(const ExecOutput& output, const std::string& id) {
   for (const Quarantined& moved : output.quarantined)
     quarantined.push_back({{"path", printable(moved.path)},
                            {"moved_to", printable(moved.moved_to)},
-                           {"rule", "guard " + moved.guard}});
+                           {"rule", "guard " + moved.guard},
+                           {"problem", moved.problem}});
   Json network = Json::array();
   for (const NetworkEvent& event : output.network)
     network.push_back({{"kind", to_text(event.kind)},

@@ -5,6 +5,7 @@
 #include "plan/landlock/rights.h"
 #include "plan/seccomp/profile.h"
 #include "plan/show/steps.h"
+#include "policy/builtin.h"
 #include "policy/policy.h"
 #include "report/plan.h"
 #include "report/text.h"
@@ -48,6 +49,15 @@ std::string network_text(const NetworkPlan& network) {
   return text.empty() ? text : "network " + std::string(coop::to_text(network.mode)) + ":\n" + text;
 }
 
+// The list has hundreds of names; --json has them all.
+std::string guarded_names(const GuardPlan& guards) {
+  std::vector<std::string_view> allowed;
+  for (const policy::NamedReason& guard : policy::guards())
+    if (!contains(guards.names, guard.name)) allowed.push_back(guard.name);
+  return "the names of policies/guards.txt" +
+         (allowed.empty() ? "" : ", but not " + joined(allowed, " "));
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan, Detail detail) {
@@ -67,8 +77,8 @@ std::string plan_text(const Plan& plan, Detail detail) {
       text += "  " + limit.file + " = " + limit.value + " in " + limit.parent + "\n";
   }
   if (!plan.guards.names.empty() && !plan.guards.roots.empty())
-    text += "watched for new files, quarantined at the end:\n  " + joined(plan.guards.names, " ") +
-            "\n";
+    text +=
+        "watched for new files, quarantined at the end:\n  " + guarded_names(plan.guards) + "\n";
   text += network_text(plan.network);
   text += "environment:\n";
   for (const auto& [name, value] : plan.environment)

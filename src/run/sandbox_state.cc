@@ -93,6 +93,7 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,
                                     .rule = Rule::of_coop(Part::guard, moved.guard),
+                                    .problem = moved.problem,
                                     .grant = Grant{"--allow-guarded", moved.guard}});
   output.quarantined = std::move(report.moved);
   output.quarantined_total = report.total;

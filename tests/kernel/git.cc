@@ -1,4 +1,6 @@
 // git must work inside: commits in plain repositories, linked worktrees and submodules.
+#include <nlohmann/json.hpp>
+
 #include "kernel/support.h"
 
 namespace coop::tests {
@@ -64,6 +66,80 @@ KERNEL_TEST(KernelGit, ANewRepositoryCanBeMadeAndIsUsableInTheSameRun) {
       workspace.run(shell(git("git init -q new; cd new; echo x > file; git add .; git commit -qm "
                               "first; git log --format=%s")));
   EXPECT_EQ(ran.out, "first\n") << ran.err;
+}
+
+KERNEL_TEST(KernelGit, WhatWasClonedIsUsableInLaterCalls) {
+  for (const std::string& view : kViews) {
+    const Workspace workspace{visible_place()};
+    const auto call = [&](const std::string& script) {
+      const Ran ran = workspace.run(shell(git(script)), in_view(view));
+      EXPECT_EQ(ran.exit_code, 0) << view << ": " << script << "\n" << ran.err;
+      EXPECT_EQ(ran.err, "") << view << ": " << script;
+      return ran.out;
+    };
+    call(
+        "git init -q --bare -b main remote.git; git init -q -b main new; cd new; echo x > file; "
+        "git add .; git commit -qm first; git push -q ../remote.git main; "
+        "git clone -q ../remote.git ../clone");
+    call("cd clone; echo y > file; git commit -qam second; git push -q origin main; git fetch -q");
+    call("cd new; git pull -q --ff-only ../remote.git main; git checkout -q -b topic");
+    EXPECT_EQ(call("cd new; git log --format=%s"), "second\nfirst\n");
+    EXPECT_EQ(call("cd clone; git config remote.origin.url | sed 's,.*/,,'"), "remote.git\n");
+    must_host(workspace / "clone", "git fsck --no-progress; git status --short");
+    // Its settings are read-only now, as those of any other repository.
+    EXPECT_NE(workspace.run(shell(git("cd clone; git config a.b c")), in_view(view)).exit_code, 0);
+  }
+}
+
+KERNEL_TEST(KernelGit, SubmodulesAndWorktreesMadeInsideAreUsableInLaterCalls) {
+  const Workspace workspace{visible_place()};
+  const auto call = [&](const std::string& script) {
+    const Ran ran = workspace.run(shell(git(script)), {"--view", "host"});
+    EXPECT_EQ(ran.exit_code, 0) << script << "\n" << ran.err;
+    EXPECT_EQ(ran.err, "") << script;
+  };
+  must_host(workspace.path(),
+            "git init -q library; git -C library commit -q --allow-empty -m x; git init -q super; "
+            "cd super; git -c protocol.file.allow=always submodule --quiet add ../library sub; "
+            "git commit -qm y");
+  call("git -c protocol.file.allow=always clone -q --recurse-submodules super clone 2>/dev/null");
+  call("cd clone/sub; git commit -q --allow-empty -m inside; cd ..; git add sub; git commit -qm z");
+  call("cd clone; git worktree add -q ../tree 2>/dev/null");
+  call("cd tree; git commit -q --allow-empty -m inside; git status --short");
+  must_host(workspace / "tree", "git log -1 --format=%s | grep -q inside; git fsck --no-progress");
+}
+
+constexpr const char* kConflict =
+    "git init -q -b main .; echo a > f; git add f; git commit -qm a; git checkout -qb topic; "
+    "echo b > f; git commit -qam b; echo c > g; git add g; git commit -qm c; git checkout -q main; "
+    "echo d > f; git commit -qam d; ";
+
+KERNEL_TEST(KernelGit, ARebaseThatStoppedIsContinuedByALaterCall) {
+  for (const std::string& view : kViews) {
+    const Workspace workspace{visible_place()};
+    const auto call = [&](const std::string& script) {
+      const Ran ran =
+          workspace.run(shell(git("export GIT_EDITOR=true; " + script)), in_view(view, {"--json"}));
+      EXPECT_EQ(json_of(ran)["exit_code"], 0) << view << ": " << script << "\n" << ran.out;
+      EXPECT_EQ(json_of(ran)["quarantined"], nlohmann::json::array()) << view << ": " << script;
+    };
+    must_host(workspace.path(), kConflict);
+    call("git checkout -q topic; ! git rebase -q main");
+    call("echo e > f; git add f; git rebase --continue");
+    EXPECT_EQ(host_log(workspace.path()), "c\nb\nd\na\n");
+    // One that the user started, with a program of the user's own.
+    must_host(
+        workspace.path(),
+        "git checkout -q -b again main; git reset -q --hard HEAD~1; echo x > f; git commit "
+        "-qam x; echo y > y; git add y; git commit -qm y; ! git rebase -q -x 'touch ran' main");
+    call("git status --short");
+    call("echo z > f; git add f; git rebase --continue");
+    EXPECT_TRUE(exists(workspace / "ran"));
+    EXPECT_EQ(host_log(workspace.path()), "y\nx\nd\na\n");
+    call("git checkout -q main; echo q > f; git commit -qam q; ! git cherry-pick -x topic~1 topic");
+    call("echo r > f; git add f; git cherry-pick --continue");
+    EXPECT_EQ(host_log(workspace.path()), "c\nb\nq\nd\na\n");
+  }
 }
 
 KERNEL_TEST(KernelGit, CommitInALinkedWorktree) {

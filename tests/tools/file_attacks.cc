@@ -204,7 +204,7 @@ KERNEL_TEST(FileAttack, GuardedNamesAreNotWrittenEvenWhereThereIsNoneYet) {
   // As commands may write them: docs/guides/guards.md, "Where a name counts".
   for (const char* const fine :
        {".github/x.yml", "hooks/x", "sub/config", ".gitignore", ".claude/x", ".git/description",
-        "vscode/x", "other/HEAD", "sub/.vscode/tasks.json", "sub/deep/.ENVRC",
+        "vscode/x", "other/HEAD", "sub/.github/workflows/x", "vendor/deep/.ENVRC",
         ".git/modules/a/hooks/x"})
     EXPECT_FALSE(write_file(*view, {{"path", fine}, {"content", "x"}}).failed) << fine;  // control
 }
@@ -237,8 +237,8 @@ KERNEL_TEST(FileAttack, AGitDirectoryOfAnotherNameIsNotMadePieceByPiece) {
     EXPECT_TRUE(write(piece)) << piece;
   for (const char* const piece : {"c/config", "c/hooks/x", "c/info/attributes", "c/commondir"})
     EXPECT_FALSE(write(piece)) << piece;
-  EXPECT_TRUE(write("d/.vscode/x"));
-  EXPECT_FALSE(write("d/.git/description"));  // now d/.vscode is beside a .git
+  EXPECT_TRUE(write("d/.github/workflows/x"));
+  EXPECT_FALSE(write("d/.git/description"));  // now d/.github is beside a .git
 }
 
 // Each alone is fine, and neither sees the other when it is judged first.

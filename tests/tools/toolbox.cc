@@ -179,9 +179,11 @@ bool bash_keeps(Toolbox& toolbox, const std::string& path) {
 KERNEL_TEST(Toolbox, GuardsHoldForCommandsAndFileToolsAlike) {
   const std::vector<std::pair<std::string, bool>> paths{
       {".vscode/tasks.json", false},
-      {"sub/.vscode/tasks.json", true},
+      {"sub/.vscode/tasks.json", false},
+      {"node_modules/x/.vscode/tasks.json", true},
+      {"sub/.github/workflows/ci.yml", true},
       {"repo/.vscode/tasks.json", false},
-      {"repo/sub/.envrc", true},
+      {"repo/sub/.envrc", false},
       {".ENVRC", false},
       {"sub/.coop/policy.toml", false},
       {".git/hooks/pre-commit", false},
@@ -210,7 +212,7 @@ KERNEL_TEST(Toolbox, GuardsHoldForCommandsAndFileToolsAlike) {
            "cd " + workspace.path() +
                " && git init -q . && git config core.hooksPath githooks && git init -q repo &&"
                " git init -q --bare store && mkdir -p sub almost/refs almost/objects shared &&"
-               " touch almost/config && ln -s shared/rc .mcp.json"});
+               " echo x > almost/config && ln -s shared/rc .mcp.json"});
       ASSERT_EQ(made.exit_code, 0) << made.err;
       const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
       const bool kept =

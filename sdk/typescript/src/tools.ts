@@ -29,7 +29,7 @@ export interface CommandAnswer extends Answer {
   stderr?: CapturedStream;
   wall_ms?: number;
   denials?: { what: string; rule: string; grant: string }[];
-  quarantined?: { path: string; moved_to: string; rule: string }[];
+  quarantined?: { path: string; moved_to: string; rule: string; problem?: string }[];
   notes?: string[];
 }
 

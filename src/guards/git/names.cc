@@ -41,6 +41,7 @@ GitUser git_user(const HostFacts& host) {
   };
   GitUser user{.home = host.home, .configurations = {"/etc/gitconfig"}};
   const std::string xdg = variable("XDG_CONFIG_HOME");
+  if (xdg.starts_with('/')) user.config_home = xdg;
   if (!xdg.empty() || !host.home.empty())
     user.configurations.push_back(
         join(xdg.empty() ? join(host.home, ".config") : xdg, "git/config"));

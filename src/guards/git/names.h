@@ -14,6 +14,7 @@ namespace coop::guards {
 // The user who runs git, and the configuration files for all repositories.
 struct GitUser {
   Path home{};
+  Path config_home{};  // $XDG_CONFIG_HOME, if that is set
   std::vector<Path> configurations{};
   bool operator==(const GitUser&) const = default;
 };
@@ -29,6 +30,11 @@ class GitNames {
   void repository(int directory, const Path& git);
   // A working tree whose .git is a file or symlink that leads to `target`.
   void checkout(const Path& top, std::string_view target);
+
+  // Any other path that is guarded, if the sandbox may write there.
+  void name(const NamedPath& named) {
+    if (matters(named.path)) add(named);
+  }
 
   // Sorted, each once.
   std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "policy/builtin.h"
 
 namespace coop::plan {
 
@@ -65,7 +66,8 @@ class Place {
     constexpr std::string_view kInGit = ".git/";
     for (const Path& git : guards_.served)
       for (const std::string& name : guards_.names) {
-        if (!name.starts_with(kInGit) || !is_within(path_, join(git, name.substr(kInGit.size()))))
+        if (!name.starts_with(kInGit) || policy::guard_kind(name) == policy::GuardKind::contents ||
+            !is_within(path_, join(git, name.substr(kInGit.size()))))
           continue;
         found_.reach = Reach::readable;
         found_.origin = Origin::of_coop(Part::guard, name);

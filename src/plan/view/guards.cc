@@ -155,7 +155,25 @@ bool lies_in_one(Path path, const std::set<Path>& guarded) {
   return false;
 }
 
-// A grant inside a guarded path would silently disable the guard.
+// A grant of a guarded path would silently disable the guard. Its name alone decides: it need not be in a tree that
+// was looked through.
+Result<void> check_granted_names(const Policy& policy, const HostFacts& host,
+                                 const std::vector<std::string>& names) {
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::read_write || rule.origin.part == Part::cache) continue;
+    const PathFact& fact = host.fact(rule.path);
+    // A workspace may lie in a guarded directory: agents keep worktrees in ~/.cursor.
+    const Path path = is_within(fact.canonical, policy.workspace)
+                          ? "/" + Path(relative_to(fact.canonical, policy.workspace))
+                          : fact.canonical;
+    if (const auto guard = policy::guard_around(path, names, host.home))
+      return invalid(rule.origin, in_quotes(rule.path) + " is guarded: " + reason_of(*guard),
+                     "to allow it: --allow-guarded " + *guard);
+  }
+  return {};
+}
+
+// The same for what git's configuration names, and for symlinks.
 Result<void> check_grants(const Policy& policy, const HostFacts& host, const GuardedPath& guarded) {
   for (const PathRule& rule : policy.rules) {
     if (rule.kind != RuleKind::read_write) continue;
@@ -196,6 +214,7 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
                              const HostFacts& host, std::vector<std::string>& notes) {
   GuardPlan plan;
   plan.names = TRY(policy::guard_names(policy.allow_guarded));
+  TRY(check_granted_names(policy, host, plan.names));
   const auto roots = watched(policy, host, entries);
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
@@ -205,6 +224,8 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   notes.insert(notes.end(), host.workspace.notes.begin(), host.workspace.notes.end());
   for (const GuardedPath& guarded : sorted(host.workspace.guarded)) {
     if (std::ranges::find(plan.names, guarded.guard) == plan.names.end()) continue;
+    // git rewrites and removes these while it works, and only what they say decides.
+    if (policy::guard_kind(guarded.guard) == policy::GuardKind::contents) continue;
     // A symlink cannot be a mount point; its target is listed separately, and a replaced one is
     // restored afterwards. Nor can a path be a mount point that is too long.
     if (!guarded.link.empty() || guarded.path.size() >= kLongestPath) continue;

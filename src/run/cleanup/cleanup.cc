@@ -32,7 +32,7 @@ void visit_fields(auto& archive, guards::VersionEntry& entry) {
 void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
 void visit_fields(auto& archive, GuardedPath& path) {
   archive(path.path, path.guard, path.device, path.inode, path.born, path.changed, path.links,
-          path.directory, path.harmless, path.link, path.through);
+          path.directory, path.harmless, path.link, path.through, path.programs);
 }
 
 // Writes fields as bytes, or reads them back.

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "child/program.h"
 #include "guards/served/git_files.h"
+#include "policy/builtin.h"
 #include "sys/fuse/session.h"
 #include "sys/message.h"
 #include "sys/own_descriptors.h"
@@ -49,7 +51,12 @@ std::set<guards::Inode> linked_files(const std::vector<WorkspaceFacts>& before) 
 }
 
 Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
-  Task task{.names = plan.guards.names, .git = plan.guards.served, .linked = linked_files(before)};
+  // Others may be made, and are judged by their contents at the end.
+  const auto by_name = [](const std::string& name) {
+    return policy::guard_kind(name) != policy::GuardKind::contents;
+  };
+  Task task{.git = plan.guards.served, .linked = linked_files(before)};
+  std::ranges::copy_if(plan.guards.names, std::back_inserter(task.names), by_name);
   for (const WorkspaceFacts& facts : before)
     task.named.insert(task.named.end(), facts.named.begin(), facts.named.end());
   for (const Step& step : plan.steps) {

@@ -56,8 +56,10 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
   }
   Json quarantined = Json::array();
   for (const Quarantined& moved : output.quarantined) {
-    quarantined.push_back({{"path", moved.path}, {"rule", "guard " + moved.guard}});
-    add_line(result.text, "taken away: " + printable(moved.path) + " (guard " + moved.guard + ")");
+    quarantined.push_back(
+        {{"path", moved.path}, {"rule", "guard " + moved.guard}, {"problem", moved.problem}});
+    add_line(result.text, "taken away: " + printable(moved.path) + " (guard " + moved.guard +
+                              (moved.problem.empty() ? "" : ": " + moved.problem) + ")");
   }
   if (output.quarantined_total > output.quarantined.size())
     add_line(result.text, "taken away: " + std::to_string(output.quarantined_total) + " in all");

@@ -21,7 +21,7 @@ using test::TempTree;
 
 std::vector<std::string> guard_names() {
   std::vector<std::string> names = test::kGuards;
-  names.insert(names.end(), {".coop", "coop.toml"});
+  names.insert(names.end(), {".coop", "coop.toml", ".jj/repo", ".cargo/bin"});
   return names;
 }
 
@@ -39,9 +39,12 @@ TEST(MatcherTest, NamesCountWhereTheGuideSaysSo) {
   const TempTree tree;
   tree.must("git init -q repo && git init -q --bare store && mkdir plain");
   EXPECT_EQ(verdict(tree.path(), ".vscode/x"), ".vscode");
-  EXPECT_EQ(verdict(tree.path(), "plain/.vscode/x"), "");
-  EXPECT_EQ(verdict(tree.path(), "repo/.vscode/x"), ".vscode");
-  EXPECT_EQ(verdict(tree.path(), "repo/sub/.vscode/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "plain/.vscode/x"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), "node_modules/plain/.vscode/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "Vendor/a/b/.vscode/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "plain/.github/workflows/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "repo/.github/workflows/x"), ".github/workflows");
+  EXPECT_EQ(verdict(tree.path(), "repo/sub/.github/workflows/x"), "");
   EXPECT_EQ(verdict(tree.path(), "plain/.coop/policy.toml"), ".coop");
   EXPECT_EQ(verdict(tree.path(), "store/hooks/pre-receive"), ".git/hooks");
   EXPECT_EQ(verdict(tree.path(), "store/info/attributes"), ".git/info/attributes");
@@ -49,6 +52,35 @@ TEST(MatcherTest, NamesCountWhereTheGuideSaysSo) {
   EXPECT_EQ(verdict(tree.path(), "new/.git/config"), ".git/config");
   EXPECT_EQ(verdict(tree.path(), "plain/.git"), ".git");
   EXPECT_EQ(verdict(tree.path(), "repo/.git/description"), "");
+}
+
+TEST(MatcherTest, ATreeThatIsPartOfANameCountsFromThere) {
+  const TempTree tree;
+  tree.must("mkdir -p x/.claude x/.Github repo && git init -q repo");
+  EXPECT_EQ(verdict(tree / "x/.claude", "settings.json"), ".claude/settings.json");
+  EXPECT_EQ(verdict(tree / "x/.claude", "sub/settings.json"), "");
+  EXPECT_EQ(verdict(tree / "x/.claude", "other"), "");
+  EXPECT_EQ(verdict(tree / "x/.Github", "Workflows/ci.yml"), ".github/workflows");
+  EXPECT_EQ(verdict(tree / "repo/.git", "hooks/x"), ".git/hooks");
+  EXPECT_EQ(verdict(tree / "repo/.git/info", "attributes"), ".git/info/attributes");
+  EXPECT_EQ(verdict(tree / "x", "settings.json"), "");
+}
+
+TEST(MatcherTest, SomeNamesCountOnlyAsFilesAndSomeOnlyInAHome) {
+  const TempTree tree;
+  tree.must("mkdir -p home/.cargo project a/.jj/repo b/.jj");
+  EXPECT_EQ(verdict(tree.path(), "a/.jj/repo/x"), "");
+  EXPECT_EQ(verdict(tree.path(), "b/.jj/repo"), ".jj/repo");
+  const GitUser user{.home = tree / "home"};
+  const std::vector<Path> trees{tree / "project", tree / "home/.cargo"};
+  const Result<WorkspaceFacts> facts =
+      inspect_workspace(tree / "home/.cargo", guard_names(), trees, user);
+  ASSERT_TRUE(facts);
+  const GuardMatcher granted(
+      {.root = tree / "home/.cargo", .names = guard_names(), .before = *facts, .writable = trees});
+  EXPECT_EQ(granted.guard_of(tree / "home/.cargo/bin/rg"), ".cargo/bin");
+  EXPECT_EQ(granted.guard_of(tree / "home/.cargo/registry/x"), std::nullopt);
+  EXPECT_EQ(verdict(tree / "project", ".cargo/bin/rg"), "");
 }
 
 TEST(MatcherTest, CaseAndWhatFileSystemsDropDoNotMatter) {
@@ -120,9 +152,12 @@ class Generator {
 
   std::string name() {
     static const std::vector<std::string> kNames{
-        ".git",  "HEAD",   "objects", "refs", "config",     "hooks",   "commondir",     "modules",
-        "a",     "b",      ".vscode", "info", "attributes", ".claude", "settings.json", "worktrees",
-        ".coop", ".envrc", "Head",    ".Git", "CONFIG",     "githooks"};
+        ".git",      "HEAD",      "objects",    "refs",    "config",
+        "hooks",     "commondir", "modules",    "a",       "b",
+        ".vscode",   "info",      "attributes", ".claude", "settings.json",
+        "worktrees", ".coop",     ".envrc",     "Head",    ".Git",
+        "CONFIG",    "githooks",  ".jj",        "repo",    "node_modules",
+        ".github",   "workflows"};
     // Git's own names more often: several have to come together.
     return kNames[pick(2) == 0 ? pick(10) : pick(kNames.size())];
   }

@@ -25,14 +25,14 @@ class QuarantineTest : public testing::Test {
  protected:
   void before(const Path& workspace = "w") {
     workspace_ = tree / workspace;
-    Result<WorkspaceFacts> facts = inspect_workspace(workspace_, test::kGuards);
+    Result<WorkspaceFacts> facts = inspect_workspace(workspace_, names_);
     ASSERT_TRUE(facts) << to_text(facts.error());
     facts_ = {*facts};
   }
   QuarantineReport after() { return after(tree / "q"); }
   QuarantineReport after(const Path& directory) {
     return quarantine({.roots = {workspace_},
-                       .names = test::kGuards,
+                       .names = names_,
                        .mounted = mounted_,
                        .places = {},
                        .versions = versions_},
@@ -58,6 +58,7 @@ class QuarantineTest : public testing::Test {
   }
 
   const TempTree tree;
+  std::vector<std::string> names_ = test::kGuards;
   Path workspace_{};
   std::vector<WorkspaceFacts> facts_{};
   std::vector<Path> mounted_{};
@@ -78,30 +79,118 @@ TEST_F(QuarantineTest, WhatAppearedIsMovedWithItsBytes) {
   tree.must("git init -q w && rm -r w/.git/hooks");
   before();
   tree.must(
-      "cd w && mkdir -p .git/hooks .vscode .github/workflows src/.vscode && echo run "
+      "cd w && mkdir -p .git/hooks .vscode .github/workflows src/.vscode node_modules/x/.vscode"
+      " && echo run "
       ">.git/hooks/pre-commit && echo '{}' >.vscode/tasks.json && echo e >x && ln x .envrc");
   const QuarantineReport report = after();
-  EXPECT_EQ(moved(report),
-            (Lines{".envrc: guard .envrc", ".git/hooks: guard .git/hooks",
-                   ".github/workflows: guard .github/workflows", ".vscode: guard .vscode"}));
+  EXPECT_EQ(moved(report), (Lines{".envrc: guard .envrc", ".git/hooks: guard .git/hooks",
+                                  ".github/workflows: guard .github/workflows",
+                                  ".vscode: guard .vscode", "src/.vscode: guard .vscode"}));
   EXPECT_EQ(report.notes, Lines{});
+  EXPECT_TRUE(exists(tree / "w/node_modules/x/.vscode"));
   EXPECT_EQ(read_text(tree / "q/0-w/.git/hooks/pre-commit"), "run\n");
   EXPECT_EQ(read_text(tree / "q/0-w/.vscode/tasks.json"), "{}\n");
   EXPECT_EQ(read_text(tree / "q/0-w/.envrc"), "e\n");
   EXPECT_EQ(test::mode_of(tree / "q"), mode_t{0700});
-  EXPECT_TRUE(exists(tree / "w/src/.vscode"));
 }
 
-TEST_F(QuarantineTest, NestedRepositoryKeepsAllButItsGuards) {
-  tree.must("mkdir w");
+// "relative path: problem" of what was moved.
+Lines problems(const QuarantineReport& report, const Path& root) {
+  Lines lines;
+  for (const Quarantined& item : report.moved)
+    lines.push_back(std::string(relative_to(item.path, root)) + ": " + item.problem);
+  return lines;
+}
+
+TEST_F(QuarantineTest, ANewRepositoryThatRunsNothingStays) {
+  tree.must("git init -q lib && cd lib && git commit -q --allow-empty -m x && cd .. && mkdir w");
   before();
   tree.must(
       "git init -q w/n && cd w/n && git commit -q --allow-empty -m x && touch .envrc"
-      " && git init -q --bare ../bare");
-  EXPECT_EQ(moved(after()), (Lines{"bare/config: guard .git/config", "bare/hooks: guard .git/hooks",
-                                   "n/.envrc: guard .envrc", "n/.git/config: guard .git/config",
-                                   "n/.git/hooks: guard .git/hooks"}));
-  tree.must("cd w/n && git log --oneline");
+      " && git init -q --bare ../bare && git clone -q ../../lib ../clone && cd ../clone &&"
+      " git -c protocol.file.allow=always submodule --quiet add $(cd ../../lib && pwd) sub &&"
+      " git branch -q --track t origin/HEAD && git worktree add -q ../tree");
+  EXPECT_EQ(moved(after()), Lines{"n/.envrc: guard .envrc"});
+  tree.must(
+      "cd w/n && git log --oneline && cd ../clone && git fetch && git push -q origin HEAD:y &&"
+      " git -C sub fetch && git -C ../tree status && git -C ../bare log --all");
+}
+
+TEST_F(QuarantineTest, OfANewRepositoryOnlyWhatCanExecuteIsMoved) {
+  tree.must("mkdir w");
+  before();
+  tree.must(
+      "cd w && for name in setting hook link hard url tree; do git init -q $name; done &&"
+      " git -C setting config core.fsmonitor ./evil && touch hook/.git/hooks/post-checkout &&"
+      " mv link/.git/config link/c && ln -s ../c link/.git/config && ln hard/.git/config hard/c &&"
+      " git -C url config remote.o.url 'ext::sh -c evil' && git -C tree config core.worktree "
+      "../..");
+  EXPECT_EQ(problems(after(), workspace_),
+            (Lines{"hard/.git/config: it has other hard links",
+                   "hook/.git/hooks: post-checkout is a hook, which git runs", "link/.git/config: ",
+                   "setting/.git/config: the setting core.fsmonitor is not one of those that run "
+                   "nothing",
+                   "tree/.git/config: core.worktree leads elsewhere",
+                   "url/.git/config: the value of remote.o.url could run a program"}));
+  EXPECT_TRUE(exists(tree / "w/hook/.git/config"));
+  EXPECT_TRUE(exists(tree / "w/url/.git/hooks"));
+}
+
+TEST_F(QuarantineTest, AConfigurationThatIsStillOpenForWritingIsMoved) {
+  tree.must("mkdir w");
+  before();
+  tree.must("git init -q w/n");
+  const int writer = ::open((tree / "w/n/.git/config").c_str(), O_WRONLY | O_CLOEXEC);
+  EXPECT_EQ(problems(after(), workspace_),
+            Lines{"n/.git/config: a program may still have it open for writing"});
+  ::close(writer);
+}
+
+// As another sandbox could that was sent a descriptor.
+TEST_F(QuarantineTest, ADescriptorOfTheHooksLeadsToNothingAfterwards) {
+  tree.must("mkdir w");
+  before();
+  tree.must("git init -q w/n");
+  const int hooks = ::open((tree / "w/n/.git/hooks").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const auto make = [&](const char* name) {
+    const int file = ::openat(hooks, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+    return file >= 0 && ::close(file) == 0;
+  };
+  EXPECT_TRUE(make("x.sample"));  // control
+  EXPECT_EQ(moved(after()), Lines{});
+  EXPECT_FALSE(make("post-checkout"));
+  ::close(hooks);
+  EXPECT_TRUE(exists(tree / "w/n/.git/hooks/x.sample"));
+  EXPECT_TRUE(exists(tree / "w/n/.git/hooks/pre-commit.sample"));
+  EXPECT_FALSE(exists(tree / "w/n/.git/hooks/post-checkout"));
+}
+
+TEST_F(QuarantineTest, AFileThatTheUsersConfigurationIncludesDoesNotStay) {
+  tree.must("git init -q w && git -C w config include.path ../x/config");
+  before();
+  tree.must("git init -q --bare w/x");
+  EXPECT_EQ(moved(after()), Lines{"x/config: guard .git/config"});
+}
+
+TEST_F(QuarantineTest, ARebaseIsJudgedByTheProgramsThatItAdds) {
+  tree.must("git init -q w && mkdir w/.git/rebase-merge w/.git/sequencer");
+  const Path todo = "w/.git/rebase-merge/git-rebase-todo";
+  tree.write(todo, "pick 1234 x\nexec make test\n");
+  names_.insert(names_.end(), {".git/rebase-merge/git-rebase-todo", ".git/rebase-merge/strategy",
+                               ".git/sequencer/opts"});
+  before();
+  tree.must("cd w && rm .git/rebase-merge/git-rebase-todo");
+  tree.write(todo, "exec make test\nreword 1234 x\n");
+  tree.write("w/.git/rebase-merge/strategy", "ort\n");
+  tree.write("w/.git/sequencer/opts", "[options]\n\tstrategy = ort\n\tedit = true\n");
+  EXPECT_EQ(problems(after(), workspace_), Lines{});
+  tree.write(todo, "pick 1234 x\n\t x evil\n");
+  tree.write("w/.git/rebase-merge/strategy", "x/evil\n");
+  tree.write("w/.git/sequencer/opts", "[options]\n\tstrategy = x/evil\n");
+  EXPECT_EQ(problems(after(), workspace_),
+            (Lines{".git/rebase-merge/git-rebase-todo: \"\\x09 x evil\" could run a program",
+                   ".git/rebase-merge/strategy: \"x/evil\\x0a\" could run a program",
+                   ".git/sequencer/opts: \"options.strategy = x/evil\" could run a program"}));
 }
 
 TEST_F(QuarantineTest, NewWorktreesAndSubmodulesAreHarmless) {
@@ -115,9 +204,7 @@ TEST_F(QuarantineTest, NewWorktreesAndSubmodulesAreHarmless) {
       " git submodule status");
   QuarantineReport report = after();
   // .git/config was not read-only in this test: submodule add has replaced it.
-  EXPECT_EQ(moved(report),
-            (Lines{".git/config: guard .git/config", ".git/modules/sub/config: guard .git/config",
-                   ".git/modules/sub/hooks: guard .git/hooks"}));
+  EXPECT_EQ(moved(report), Lines{".git/config: guard .git/config"});
   ASSERT_EQ(report.notes.size(), 1u);
   tree.must(
       "cd w/tree && git commit -q --allow-empty -m y && cd ../sub &&"
@@ -144,7 +231,8 @@ TEST_F(QuarantineTest, HarmlessGitFileWhoseTargetWasSwappedIsMoved) {
       " echo 'ref: refs/heads/x' >.git/modules/s/HEAD && echo 'gitdir: ../.git/modules/s' "
       ">s/.git && cp -r .git/modules/s evil");
   before();
-  tree.must("cd w && rm -r .git/modules/s && ln -s ../../evil .git/modules/s && touch evil/config");
+  tree.must(
+      "cd w && rm -r .git/modules/s && ln -s ../../evil .git/modules/s && echo x >evil/config");
   EXPECT_EQ(moved(after()), (Lines{".git/modules/s: guard .git", "evil/config: guard .git/config",
                                    "s/.git: guard .git"}));
 }
@@ -156,7 +244,7 @@ TEST_F(QuarantineTest, OutsideRepositoryIsLookedThroughWhateverItsPointersSayNow
   before();
   tree.must(
       "mkdir main/.git/hooks && touch main/.git/hooks/x && echo /nowhere "
-      ">main/.git/worktrees/w/gitdir && touch main/.git/worktrees/w/config.worktree");
+      ">main/.git/worktrees/w/gitdir && echo x >main/.git/worktrees/w/config.worktree");
   const Path git = tree / "main/.git";
   EXPECT_EQ(moved(after()),
             (Lines{git + "/hooks: guard .git/hooks",
@@ -334,7 +422,7 @@ TEST_F(QuarantineTest, ModesHideAndHoldNothing) {
   tree.must("mkdir w");
   before();
   tree.must(
-      "cd w && mkdir -p a/b/.git/hooks .vscode .github/workflows && echo x "
+      "cd w && mkdir -p a/b/.git/hooks/x .vscode .github/workflows && echo x "
       ">.vscode/x && chmod 000 .vscode/x .vscode .github a/b/.git/hooks && chmod 555 a/b/.git &&"
       " chmod 000 a/b a && chmod 555 .");
   const QuarantineReport report = after();
@@ -371,6 +459,7 @@ TEST_F(QuarantineTest, PathsLongerThanAnySystemCallTakesAreMoved) {
   const int deep = test::make_deep(workspace_, 5000);  // 10,000 bytes
   ASSERT_EQ(::mkdirat(deep, ".git", 0755), 0);
   ASSERT_EQ(::mkdirat(deep, ".git/hooks", 0755), 0);
+  ASSERT_EQ(::mkdirat(deep, ".git/hooks/x", 0755), 0);
   const QuarantineReport report = after(memory / "q");
   EXPECT_EQ(report.notes, Lines{});
   ASSERT_EQ(report.moved.size(), 1u);
@@ -417,10 +506,9 @@ TEST_F(QuarantineTest, SecondCallOfASessionFindsItsOwnShelf) {
 TEST_F(QuarantineTest, QuarantineInsideTheWorkspaceIsLeftAlone) {
   tree.must("mkdir w");
   before();
-  tree.must("git init -q w/n");
+  tree.must("git init -q w/n && touch w/n/.git/hooks/x");
   const QuarantineReport report = after(tree / "w/q");
-  EXPECT_EQ(moved(report),
-            (Lines{"n/.git/config: guard .git/config", "n/.git/hooks: guard .git/hooks"}));
+  EXPECT_EQ(moved(report), Lines{"n/.git/hooks: guard .git/hooks"});
   EXPECT_EQ(moved(after(tree / "w/q")), Lines{});
 }
 

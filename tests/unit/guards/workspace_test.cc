@@ -76,11 +76,12 @@ TEST(WorkspaceTest, PlainRepositoryListsItsGuards) {
       "git init -q . && mkdir -p .vscode .github/workflows .claude src/.vscode"
       " && touch .envrc .claude/settings.json .git/info/attributes");
   const WorkspaceFacts facts = look(tree.path());
-  EXPECT_EQ(summary(facts, tree.path()),
-            (Lines{".claude/settings.json: .claude/settings.json", ".envrc: .envrc",
-                   ".git/config: .git/config", ".git/hooks: .git/hooks",
-                   ".git/info/attributes: .git/info/attributes",
-                   ".github/workflows: .github/workflows", ".vscode: .vscode"}));
+  EXPECT_EQ(
+      summary(facts, tree.path()),
+      (Lines{".claude/settings.json: .claude/settings.json", ".envrc: .envrc",
+             ".git/config: .git/config", ".git/hooks: .git/hooks",
+             ".git/info/attributes: .git/info/attributes", ".github/workflows: .github/workflows",
+             ".vscode: .vscode", "src/.vscode: .vscode"}));
   EXPECT_TRUE(facts.complete);
   EXPECT_EQ(facts.outside_git, std::vector<Path>{});
 }
@@ -114,9 +115,9 @@ TEST(WorkspaceTest, NestedAndBareRepositoriesAreFound) {
       "git init -q a/b/c && git init -q --bare store.git && mkdir a/b/c/.vscode a/.vscode"
       " && rm -r store.git/info && mkdir notgit && touch notgit/HEAD notgit/config");
   EXPECT_EQ(summary(look(tree.path()), tree.path()),
-            (Lines{"a/b/c/.git/config: .git/config", "a/b/c/.git/hooks: .git/hooks",
-                   "a/b/c/.vscode: .vscode", "store.git/config: .git/config",
-                   "store.git/hooks: .git/hooks"}));
+            (Lines{"a/.vscode: .vscode", "a/b/c/.git/config: .git/config",
+                   "a/b/c/.git/hooks: .git/hooks", "a/b/c/.vscode: .vscode",
+                   "store.git/config: .git/config", "store.git/hooks: .git/hooks"}));
 }
 
 void make_superproject(const TempTree& tree) {

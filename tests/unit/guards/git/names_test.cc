@@ -230,7 +230,7 @@ TEST_F(NamedQuarantineTest, ASymlinkThatAppearsGoesAndItsTargetStays) {
 TEST_F(NamedQuarantineTest, ANewTargetOfAnOldSymlinkIsTakenAway) {
   tree.must("git init -q w && cd w && git config core.hooksPath h && ln -s build/h h");
   before();
-  EXPECT_THAT(moved_after("mkdir -p build/h"), UnorderedElementsAre("build/h: guard .git/hooks"));
+  EXPECT_THAT(moved_after("mkdir -p build/h/x"), UnorderedElementsAre("build/h: guard .git/hooks"));
 }
 
 TEST_F(NamedQuarantineTest, ALockedDirectoryHidesNothing) {
@@ -245,7 +245,7 @@ TEST_F(NamedQuarantineTest, ANewRepositoryObeysTheUsersSettingsToo) {
   tree.write("home/.gitconfig", "[core]\nhooksPath = tools/h\n");
   before({.home = tree / "home", .configurations = {tree / "home/.gitconfig"}});
   EXPECT_THAT(
-      moved_after("git init -q n && rm -r n/.git/hooks n/.git/config && mkdir -p n/tools/h"),
+      moved_after("git init -q n && rm -r n/.git/hooks n/.git/config && mkdir -p n/tools/h/x"),
       UnorderedElementsAre("n/tools/h: guard .git/hooks"));
 }
 

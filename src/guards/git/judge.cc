@@ -1,0 +1,161 @@
+#include "guards/git/judge.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "guards/git/directory.h"
+#include "guards/git/harmless.h"
+#include "guards/git/outside.h"
+#include "guards/trail.h"
+#include "sys/fd.h"
+#include "sys/tree/directory_stack.h"
+#include "sys/tree/entries.h"
+#include "sys/tree/move_tree.h"
+
+namespace coop::guards {
+
+namespace {
+
+constexpr std::size_t kLargest = std::size_t{1} << 20;
+constexpr std::size_t kMostHooks = 1000;
+
+// The directory that contains base/relative.
+Result<DirectoryStack> open_parent(const Path& base, std::string_view relative) {
+  DirectoryStack directory = TRY(DirectoryStack::open(base));
+  TRY(directory.enter_all(relative.substr(0, relative.size() - name_of(relative).size())));
+  return directory;
+}
+
+// Another sandbox in the same workspace may have received a descriptor of the file, through a socket, and would change
+// it after this look. A read lease is refused while a file is open for writing.
+bool is_open_for_writing(int fd) {
+  // A later writer would have SIGIO sent to us, which kills; SIGURG does nothing.
+  if (::fcntl(fd, F_SETSIG, SIGURG) < 0 || ::fcntl(fd, F_SETLEASE, F_RDLCK) < 0) return true;
+  return ::fcntl(fd, F_SETLEASE, F_UNLCK) < 0;
+}
+
+std::optional<std::string> danger_of_descriptor(int directory, const std::string& name) {
+  const UniqueFd fd(
+      ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
+    return "it is not a regular file";
+  if (status.st_nlink > 1) return "it has other hard links";
+  if (is_open_for_writing(fd.get())) return "a program may still have it open for writing";
+  return std::nullopt;
+}
+
+// The working tree of a submodule: its .git file leads back to the git directory.
+bool leads_back(const std::string& value, const Path& git, const std::vector<Path>& trees) {
+  const std::optional<Path> top = resolve_plainly(value, git);
+  if (!top || tree_of(*top, trees) == nullptr) return false;
+  const std::optional<std::string> text = read_small(AT_FDCWD, join(*top, ".git"));
+  const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
+  return target && resolve_plainly(*target, *top) == git;
+}
+
+std::optional<std::string> danger_of_config(int directory, const std::string& name,
+                                            const Path& path, const std::vector<Path>& trees) {
+  if (std::optional<std::string> danger = danger_of_descriptor(directory, name)) return danger;
+  const std::optional<std::string> text = read_small(directory, name);
+  if (!text) return "it is too large";
+  const ConfigFile file = name == "config" ? ConfigFile::repository : ConfigFile::worktree;
+  ConfigVerdict verdict = judge_config(*text, file);
+  for (const std::string& worktree : verdict.worktrees)
+    if (!verdict.danger && !leads_back(worktree, parent_of(path), trees))
+      verdict.danger = "core.worktree leads elsewhere";
+  return verdict.danger;
+}
+
+// Git runs a hook by its exact name, and none of the names ends in ".sample".
+Result<std::vector<std::string>> samples_in(int hooks, std::optional<std::string>& danger) {
+  constexpr std::string_view kSample = ".sample";
+  std::vector<std::string> samples;
+  const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
+  TRY(for_each_entry(hooks, *buffer, [&](std::string_view entry, unsigned char type) {
+    struct stat status{};
+    if (type == DT_UNKNOWN && ::fstatat(hooks, entry.data(), &status, AT_SYMLINK_NOFOLLOW) == 0)
+      type = static_cast<unsigned char>(IFTODT(status.st_mode));
+    const bool sample = type == DT_REG && entry.size() > kSample.size() && entry.ends_with(kSample);
+    if (!sample) danger = printable(entry) + " is a hook, which git runs";
+    if (samples.size() >= kMostHooks) danger = "it has too many entries";
+    samples.emplace_back(entry);
+    return danger ? Next::stop : Next::go_on;
+  }));
+  return samples;
+}
+
+// Another sandbox in the same workspace may have received a descriptor of the directory, and could make a hook in it
+// after this look. So the samples move to a new one.
+Result<void> renew(int parent, const std::string& name, int hooks,
+                   const std::vector<std::string>& samples) {
+  const std::string fresh = ".coop-" + name;
+  if (::mkdirat(parent, fresh.c_str(), 0755) < 0) return system_error("mkdir", fresh);
+  const UniqueFd target(
+      ::openat(parent, fresh.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  for (const std::string& sample : samples)
+    if (::renameat(hooks, sample.c_str(), target.get(), sample.c_str()) < 0)
+      return system_error("rename", sample);
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) < 0) return system_error("rmdir", name);
+  return rename_entry({parent, fresh}, {parent, name});
+}
+
+std::optional<std::string> danger_of_hooks(int parent, const std::string& name) {
+  std::optional<std::string> danger;
+  Result<DirectoryStack> hooks = DirectoryStack::open(parent, name);
+  if (!hooks) return "it cannot be read";
+  hooks->make_writable();
+  const Result<std::vector<std::string>> samples = samples_in(hooks->fd(), danger);
+  if (danger) return danger;
+  if (!samples || !renew(parent, name, hooks->fd(), *samples)) return "it cannot be made anew";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> danger_at(const Path& base, std::string_view relative,
+                                     const GuardedPath& found, const std::vector<Path>& trees) {
+  const std::string name(name_of(relative));
+  const bool config = (found.guard == ".git/config" && name == "config") ||
+                      (found.guard == ".git/config.worktree" && name == "config.worktree");
+  const bool hooks = found.guard == ".git/hooks";
+  // What a symlink leads to belongs to a repository that was there before.
+  if ((!config && !hooks) || !found.link.empty() || !found.through.empty()) return "";
+  Result<DirectoryStack> directory = open_parent(base, relative);
+  if (!directory) return "";
+  directory->make_writable();
+  return config ? danger_of_config(directory->fd(), name, found.path, trees)
+                : danger_of_hooks(directory->fd(), name);
+}
+
+std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
+                                                    std::string_view guard) {
+  const auto [content, text] = read_regular(directory, name, O_NOFOLLOW, kLargest);
+  if (content != Content::text) return std::nullopt;
+  if (guard.ends_with("/git-rebase-todo")) return programs_in_todo(text);
+  if (guard.ends_with("/strategy")) return programs_in_strategy(text);
+  return programs_in_options(text);
+}
+
+std::optional<std::string> new_program(const Path& base, std::string_view relative,
+                                       const GuardedPath& found, const GuardedPath* before) {
+  const Result<DirectoryStack> directory = open_parent(base, relative);
+  const std::optional<std::vector<std::string>> programs =
+      directory ? programs_in(directory->fd(), std::string(name_of(relative)), found.guard)
+                : std::nullopt;
+  if (!programs) return "its contents cannot be judged";
+  for (const std::string& program : *programs)
+    if (before == nullptr || !contains(before->programs, program))
+      return "\"" + printable(program.substr(0, 100)) + "\" could run a program";
+  return std::nullopt;
+}
+
+}  // namespace coop::guards

@@ -1,0 +1,122 @@
+// Repositories, rebases and cherry-picks that a sandbox leaves behind, and the host's git that is then used in them. Every
+// control is the same with the guard switched off: there git runs the sandbox's program on the host.
+#include <nlohmann/json.hpp>
+#include "escape/guarded.h"
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+constexpr const char* kGit =
+    "set -e; export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_EDITOR=true "
+    "GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ";
+
+void host_git(const Workspace& workspace, const std::string& script) {
+  run_bare({"sh", "-c", kGit + script}, {.directory = workspace.path()});
+}
+
+// A script of the workspace that git would run on the host, there or one directory below.
+constexpr const char* kProgram =
+    "printf '#!/bin/sh\\ntouch ran ../ran\\nexit 1\\n' > evil; chmod +x evil; ";
+
+// `attack` inside, then `use` on the host: whether the program ran there.
+bool runs_on_the_host(const std::string& prepare, const std::string& attack, const std::string& use,
+                      const Arguments& flags = {}) {
+  const Workspace workspace;
+  host_git(workspace, prepare);
+  const Ran ran = workspace.run({"sh", "-c", kGit + attack}, flags);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  host_git(workspace, use);
+  return exists(workspace / "ran") || exists(workspace / "git-merge-x/ran");
+}
+
+void expect_harmless(const std::string& prepare, const std::string& attack, const std::string& use,
+                     const std::string& guard) {
+  EXPECT_FALSE(runs_on_the_host(prepare, attack, use)) << attack;
+  EXPECT_FALSE(runs_on_the_host(prepare, attack, use, {"--view", "host"})) << attack;
+  EXPECT_TRUE(runs_on_the_host(prepare, attack, use, {"--allow-guarded", guard})) << attack;
+}
+
+KERNEL_TEST(EscapeNewRepository, ProgramInItsSettings) {
+  expect_harmless(
+      ":", std::string(kProgram) + "git init -q new; git -C new config core.fsmonitor '../evil'",
+      "cd new; git status", ".git/config");
+}
+
+KERNEL_TEST(EscapeNewRepository, ProgramInItsHooks) {
+  expect_harmless(
+      ":", std::string(kProgram) + "git init -q new; ln -s ../../../evil new/.git/hooks/pre-commit",
+      "cd new; git commit --allow-empty -m x", ".git/hooks");
+}
+
+KERNEL_TEST(EscapeNewRepository, ProgramInItsSettingsForOneWorktree) {
+  expect_harmless(":",
+                  std::string(kProgram) +
+                      "git init -q new; cd new; git config extensions.worktreeConfig true; "
+                      "git config --worktree core.fsmonitor ../evil",
+                  "cd new; git status", ".git/config.worktree");
+}
+
+KERNEL_TEST(EscapeNewRepository, SettingsChangedByALaterCall) {
+  // What stayed after the first call is guarded in the second like any other.
+  const Workspace workspace;
+  EXPECT_EQ(workspace.run({"git", "init", "-q", "new"}).exit_code, 0);
+  ASSERT_TRUE(exists(workspace / "new/.git/config"));
+  const std::string attack = "printf '[core]\\nfsmonitor = evil\\n' >> new/.git/config";
+  EXPECT_NE(workspace.run({"sh", "-c", attack}).exit_code, 0);
+  EXPECT_NE(workspace.run({"sh", "-c", "echo x > new/.git/hooks/pre-commit"}).exit_code, 0);
+  EXPECT_EQ(read_file(workspace / "new/.git/config").find("fsmonitor"), std::string::npos);
+  EXPECT_EQ(workspace.run({"sh", "-c", attack}, {"--allow-guarded", ".git/config"}).exit_code, 0);
+  EXPECT_NE(read_file(workspace / "new/.git/config").find("fsmonitor"), std::string::npos);
+}
+
+KERNEL_TEST(EscapeNewRepository, TheAgentIsToldWhichSettingIsTheReason) {
+  const Workspace workspace;
+  const nlohmann::json output =
+      run_script(workspace, "git init -q new; git -C new config core.pager evil");
+  const nlohmann::json entry = entry_for(output, workspace / "new/.git/config");
+  EXPECT_NE(entry.value("problem", "").find("core.pager"), std::string::npos) << output.dump();
+  EXPECT_TRUE(exists(workspace / "new/.git/hooks"));
+}
+
+// A rebase with a conflict, and one commit to go.
+constexpr const char* kConflict =
+    "git init -q -b main .; echo a > f; git add f; git commit -qm a; git checkout -qb topic; "
+    "echo b > f; git commit -qam b; echo c > g; git add g; git commit -qm c; git checkout -q main; "
+    "echo d > f; git commit -qam d; ";
+
+KERNEL_TEST(EscapeRebase, ExecLineForTheUser) {
+  expect_harmless(
+      std::string(kConflict) + "git checkout -q topic; git rebase main",
+      std::string(kProgram) + "sed -i '1i exec ./evil' .git/rebase-merge/git-rebase-todo",
+      "echo e > f; git add f; git rebase --continue", ".git/rebase-merge/git-rebase-todo");
+}
+
+KERNEL_TEST(EscapeRebase, ExecLineInARebaseOfItsOwn) {
+  expect_harmless(std::string(kConflict) + "git checkout -q topic",
+                  std::string(kProgram) + "git rebase -x ./evil main || true",
+                  "echo e > f; git add f; git rebase --continue",
+                  ".git/rebase-merge/git-rebase-todo");
+}
+
+constexpr const char* kStrategyProgram =
+    "mkdir git-merge-x; printf '#!/bin/sh\\ntouch git-merge-x/ran\\n' > git-merge-x/evil; "
+    "chmod +x git-merge-x/evil; ";
+
+KERNEL_TEST(EscapeRebase, StrategyThatIsAProgram) {
+  expect_harmless(std::string(kConflict) + "git checkout -q topic; git rebase main",
+                  std::string(kStrategyProgram) + "echo x/evil > .git/rebase-merge/strategy",
+                  "echo e > f; git add f; git rebase --continue", ".git/rebase-merge/strategy");
+}
+
+KERNEL_TEST(EscapeRebase, StrategyOfACherryPick) {
+  expect_harmless(
+      std::string(kConflict) + "git cherry-pick -x topic~1 topic",
+      std::string(kStrategyProgram) +
+          "printf '[options]\\n\\tstrategy = x/evil\\n' > .git/sequencer/opts",
+      "git checkout -qf HEAD -- f; git commit -qm z --allow-empty; git cherry-pick --continue",
+      ".git/sequencer/opts");
+}
+
+}  // namespace
+}  // namespace coop::tests
