@@ -1,5 +1,5 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -50,34 +50,52 @@ std::vector<Line> read(const std::string& file, std::size_t columns) {
 
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
-}  // namespace
+void write_named(std::ostream& output, const char* name, const std::vector<Line>& lines) {
+  output << "inline constexpr NamedReason " << name << "[] = {\n";
+  for (const Line& line : lines)
+    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
+  output << "};\n";
+}
 
-int main(int count, char** arguments) {
-  if (count != 6)
-    return std::cerr << "usage: policygen OUTPUT GUARDS SECRETS CACHES CONTROL_SOCKETS\n", 2;
-  std::ofstream output(arguments[1]);
-  output << "// Made by codegen/policygen from policies/. Do not edit.\n";
-  output << "inline constexpr NamedReason kGuards[] = {\n";
-  for (const Line& line : read(arguments[2], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
-  output << "};\ninline constexpr NamedReason kSecrets[] = {\n";
-  for (const Line& line : read(arguments[3], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
-  output << "};\ninline constexpr CacheEntry kCaches[] = {\n";
-  for (const Line& line : read(arguments[4], 2)) {
+void write_caches(std::ostream& output, const char* file) {
+  output << "inline constexpr CacheEntry kCaches[] = {\n";
+  for (const Line& line : read(file, 3)) {
+    const std::string& use = line.words[1];
+    if (use != "copy" && use != "checked" && use != "fresh")
+      fail(file, 0, "\"" + use + "\" is not copy, checked or fresh");
     std::string variable;
-    std::string path = line.words[1];
+    std::string path = line.words[2];
     if (const std::size_t bar = path.find('|'); path.starts_with('$') && bar != std::string::npos) {
       variable = path.substr(1, bar - 1);
       path = path.substr(bar + 1);
     }
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(variable) << ", " << quoted(path)
-           << ", " << quoted(line.words[2]) << ", " << quoted(line.reason) << "},\n";
+    output << "    {" << quoted(line.words[0]) << ", CacheUse::" << use << ", " << quoted(variable)
+           << ", " << quoted(path) << ", " << quoted(line.words[3]) << ", " << quoted(line.reason)
+           << "},\n";
   }
-  output << "};\ninline constexpr NamedReason kControlSockets[] = {\n";
-  for (const Line& line : read(arguments[5], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
   output << "};\n";
+}
+
+void write_patterns(std::ostream& output, const char* file) {
+  output << "inline constexpr SecretPattern kWorkspaceSecrets[] = {\n";
+  for (const Line& line : read(file, 1))
+    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.words[1]) << ", "
+           << quoted(line.reason) << "},\n";
+  output << "};\n";
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 8) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
+  std::ofstream output(arguments[1]);
+  output << "// Made by codegen/policygen from policies/. Do not edit.\n";
+  write_named(output, "kGuards", read(arguments[2], 1));
+  write_named(output, "kSecrets", read(arguments[3], 1));
+  write_caches(output, arguments[4]);
+  write_named(output, "kControlSockets", read(arguments[5], 1));
+  write_named(output, "kHome", read(arguments[6], 1));
+  write_patterns(output, arguments[7]);
   output.flush();
   return output.good() ? 0 : 1;
 }

@@ -126,7 +126,9 @@ struct Pool::State {
   // A prepared sandbox may have waited for hours. Match the patterns again: a file created since
   // must be hidden too.
   bool is_current(const Sandbox::State& prepared) const {
-    if (std::ranges::none_of(policy.rules, &PathRule::pattern)) return true;
+    if (std::ranges::none_of(policy.rules, &PathRule::pattern) &&
+        policy.workspace_secrets == WorkspaceSecrets::shown)
+      return true;
     const Result<run::Draft> now = run::begin_prepare(policy);
     return now && now->policy.rules == prepared.prepared.policy.rules;
   }
