@@ -1,5 +1,5 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -67,37 +67,62 @@ std::string guard_kind(const std::string& file, const Line& line) {
   std::exit(1);
 }
 
-}  // namespace
+void write_named(std::ostream& output, const char* name, const std::vector<Line>& lines) {
+  output << "inline constexpr NamedReason " << name << "[] = {\n";
+  for (const Line& line : lines)
+    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
+  output << "};\n";
+}
 
-int main(int count, char** arguments) {
-  if (count != 6)
-    return std::cerr << "usage: policygen OUTPUT GUARDS SECRETS CACHES CONTROL_SOCKETS\n", 2;
-  std::ofstream output(arguments[1]);
-  output << "// Made by codegen/policygen from policies/. Do not edit.\n";
+void write_guards(std::ostream& output, const char* file) {
   output << "inline constexpr GuardEntry kGuards[] = {\n";
-  std::vector<Line> guards = read(arguments[2], 1);
+  std::vector<Line> guards = read(file, 1);
   std::ranges::sort(guards, {}, [](const Line& line) { return line.words[0]; });
   for (const Line& line : guards)
     output << "    {{" << quoted(line.words[0]) << ", " << quoted(line.reason) << "}, "
-           << guard_kind(arguments[2], line) << "},\n";
-  output << "};\ninline constexpr NamedReason kSecrets[] = {\n";
-  for (const Line& line : read(arguments[3], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
-  output << "};\ninline constexpr CacheEntry kCaches[] = {\n";
-  for (const Line& line : read(arguments[4], 2)) {
+           << guard_kind(file, line) << "},\n";
+  output << "};\n";
+}
+
+void write_caches(std::ostream& output, const char* file) {
+  output << "inline constexpr CacheEntry kCaches[] = {\n";
+  for (const Line& line : read(file, 3)) {
+    const std::string& use = line.words[1];
+    if (use != "copy" && use != "checked" && use != "fresh")
+      fail(file, 0, "\"" + use + "\" is not copy, checked or fresh");
     std::string variable;
-    std::string path = line.words[1];
+    std::string path = line.words[2];
     if (const std::size_t bar = path.find('|'); path.starts_with('$') && bar != std::string::npos) {
       variable = path.substr(1, bar - 1);
       path = path.substr(bar + 1);
     }
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(variable) << ", " << quoted(path)
-           << ", " << quoted(line.words[2]) << ", " << quoted(line.reason) << "},\n";
+    output << "    {" << quoted(line.words[0]) << ", CacheUse::" << use << ", " << quoted(variable)
+           << ", " << quoted(path) << ", " << quoted(line.words[3]) << ", " << quoted(line.reason)
+           << "},\n";
   }
-  output << "};\ninline constexpr NamedReason kControlSockets[] = {\n";
-  for (const Line& line : read(arguments[5], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
   output << "};\n";
+}
+
+void write_patterns(std::ostream& output, const char* file) {
+  output << "inline constexpr SecretPattern kWorkspaceSecrets[] = {\n";
+  for (const Line& line : read(file, 1))
+    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.words[1]) << ", "
+           << quoted(line.reason) << "},\n";
+  output << "};\n";
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 8) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
+  std::ofstream output(arguments[1]);
+  output << "// Made by codegen/policygen from policies/. Do not edit.\n";
+  write_guards(output, arguments[2]);
+  write_named(output, "kSecrets", read(arguments[3], 1));
+  write_caches(output, arguments[4]);
+  write_named(output, "kControlSockets", read(arguments[5], 1));
+  write_named(output, "kHome", read(arguments[6], 1));
+  write_patterns(output, arguments[7]);
   output.flush();
   return output.good() ? 0 : 1;
 }

@@ -94,6 +94,13 @@ struct NamedPath {
   auto operator<=>(const NamedPath&) const = default;
 };
 
+// user.name and user.email of the user's git configuration; empty where they are not set.
+struct GitIdentity {
+  std::string name{};
+  std::string email{};
+  bool operator==(const GitIdentity&) const = default;
+};
+
 // The result of walking the workspace.
 struct WorkspaceFacts {
   std::vector<GuardedPath> guarded{};  // sorted by path
@@ -116,7 +123,8 @@ struct HostFacts {
   std::uint32_t gid = 0;
   std::string user{};
   Path home{};
-  Path account_home{};  // from /etc/passwd; $HOME may differ
+  Path account_home{};              // from /etc/passwd; $HOME may differ
+  std::vector<Path> other_homes{};  // of other people, outside /home; from /etc/passwd
   Path working_directory{};
   std::string now{};       // "2026-11-16T04:00:00Z"
   Path state_directory{};  // coop's own; never visible inside
@@ -143,6 +151,7 @@ struct HostFacts {
   std::vector<MountFact> mounts{};
   std::vector<Path> sockets{};  // listening sockets of the host, canonical
   WorkspaceFacts workspace{};
+  GitIdentity git_identity{};
 
   bool has(std::string_view path) const { return fact(path).target_kind != PathKind::missing; }
   const PathFact& fact(std::string_view path) const;

@@ -32,7 +32,8 @@ struct Position {
 enum class Part : std::uint8_t {
   none,
   cache,           // of policies/caches.txt; `name` is its name
-  secrets,         // policies/secrets.txt
+  secrets,         // policies/secrets.txt and policies/workspace_secrets.txt
+  home,            // policies/home.txt, and the homes themselves
   own_files,       // coop's own state and policies, hidden with the secrets
   policy_files,    // the files that this sandbox was made from
   identity_files,  // what an agent reads about itself

@@ -20,6 +20,10 @@ enum class Missing : std::uint8_t { fail, skip };
 enum class Need : std::uint8_t { required, best_effort };
 enum class Identity : std::uint8_t { self, root };
 enum class Debugging : std::uint8_t { allowed, denied };
+// In the host view: what policies/home.txt lists, or all but the secrets.
+enum class HomeView : std::uint8_t { listed, shown };
+// Files of the workspace that policies/workspace_secrets.txt names.
+enum class WorkspaceSecrets : std::uint8_t { shown, hidden };
 // Ordered by what they allow.
 enum class NetworkMode : std::uint8_t { none, allowlist, full, veth, host };
 
@@ -98,6 +102,8 @@ struct Bounds {
 struct Policy {
   std::string id{};  // of the sandbox; its hostname is coop-<id>
   View view = View::minimal;
+  HomeView home = HomeView::listed;
+  WorkspaceSecrets workspace_secrets = WorkspaceSecrets::shown;
   Path workspace{};  // on the host, canonical
   Access workspace_access = Access::read_write;
   std::vector<PathRule> rules{};             // in the order written: later wins over earlier

@@ -96,9 +96,9 @@ Result<void> setting(Options& options, Value flag, Value value) {
   return {};
 }
 
-template <bool allowed>
-Result<void> debug(Options& options, Value flag, Value) {
-  set_value(options, Key::debug, flag, allowed);
+template <Key key, bool value>
+Result<void> boolean(Options& options, Value flag, Value) {
+  set_value(options, key, flag, value);
   return {};
 }
 
@@ -227,8 +227,14 @@ constexpr std::array kFlags{
          kPathValue},
     Flag{"--view", "", "minimal|host", kFiles,
          "minimal: system programs and the workspace at /work; host: the machine in its usual "
-         "places, read-only, without its secrets",
+         "places, read-only, without its secrets and with a home of its own",
          setting<Key::view>, one_of("minimal host")},
+    Flag{"--show-home", "", "", kFiles,
+         "host view: show the whole home but its secrets, not only the toolchains in it",
+         boolean<Key::show_home, true>},
+    Flag{"--hide-secrets", "", "", kFiles,
+         "hide .env, private keys and the like in the workspace (default for trust below full)",
+         boolean<Key::hide_secrets, true>},
     Flag{"--rw", "", "PATH", kFiles, "show PATH writable (PATH? if it may be missing)",
          rule<RuleKind::read_write>, kPathValue},
     Flag{"--ro", "", "PATH", kFiles, "show PATH read-only", rule<RuleKind::read_only>, kPathValue},
@@ -239,8 +245,11 @@ constexpr std::array kFlags{
     Flag{"--tmpfs", "", "PATH", kFiles, "put an empty writable directory at PATH",
          rule<RuleKind::tmpfs>, kPathValue},
     Flag{"--cache", "", "NAME", kFiles,
-         "make a toolchain's caches writable: cargo, go, npm, pip, …", name<Key::cache_volumes>,
-         kCacheValue},
+         "show a toolchain's caches, copy-on-write: cargo, go, npm, pip, …",
+         name<Key::cache_volumes>, kCacheValue},
+    Flag{"--share-cache", "", "NAME", kFiles,
+         "the same, but what the toolchain checks again is the host's own: cargo, npm, poetry",
+         name<Key::share_caches>, kCacheValue},
     Flag{"--allow-guarded", "", "NAME", kFiles,
          "let the command change NAME (a name in policies/guards.txt, like .git/config)",
          [](Options& o, Value, Value v) -> Result<void> {
@@ -273,8 +282,9 @@ constexpr std::array kFlags{
            return {};
          }},
     Flag{"--debug", "", "", kIdentity, "let processes inside trace each other (default)",
-         debug<true>},
-    Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside", debug<false>},
+         boolean<Key::debug, true>},
+    Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside",
+         boolean<Key::debug, false>},
     Flag{"--network", "", "none|allowlist|full|veth|host", kNetwork,
          "none: loopback only (default); allowlist: what --allow-net names; full: the internet, "
          "and of private networks what --allow-net names; veth: the same through a veth pair "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "base/path.h"
 #include "host/text.h"
@@ -27,6 +28,25 @@ std::optional<Account> parse_passwd(std::string_view text, std::uint32_t uid) {
     return Account{std::string(name), home.starts_with('/') ? normalize(home) : Path{}};
   }
   return std::nullopt;
+}
+
+std::vector<Path> parse_homes(std::string_view text) {
+  constexpr std::size_t kMost = 256;  // each costs a look at every start
+  constexpr std::uint64_t kNobody = 65534;
+  std::set<Path> homes;
+  while (const auto line = take_line(text)) {
+    std::string_view rest = *line;
+    take_field(rest, ':');  // name
+    take_field(rest, ':');  // password
+    const auto number = to_number(take_field(rest, ':'));
+    take_field(rest, ':');  // group
+    take_field(rest, ':');  // full name
+    const std::string_view home = take_field(rest, ':');
+    if (!number || (*number != 0 && *number < 1000) || *number == kNobody) continue;
+    if (home.starts_with('/') && homes.size() < kMost)
+      if (const Path path = normalize(home); !is_within(path, "/home")) homes.insert(path);
+  }
+  return {homes.begin(), homes.end()};
 }
 
 std::vector<IdRange> parse_subid(std::string_view text, std::string_view user, std::uint32_t uid) {

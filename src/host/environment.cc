@@ -51,6 +51,7 @@ void read_user(HostFacts& facts) {
   if (facts.user.empty())
     facts.user = account.name.empty() ? std::to_string(facts.uid) : account.name;
   facts.account_home = account.home;
+  facts.other_homes = parse_homes(passwd);
   if (facts.home.empty()) facts.home = account.home.empty() ? Path("/") : account.home;
 }
 

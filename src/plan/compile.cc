@@ -100,6 +100,8 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   TRY(add_proc(entries, policy, host, plan.notes));
   TRY(add_workspace(entries, policy, host));
   note_submodule(plan, policy, host);
+  add_home(entries, policy, host, plan.notes);
+  TRY(add_caches(entries, policy, host));
   TRY(add_rules(entries, policy, host, plan.notes));
   TRY(add_socket_grants(entries, policy, host));
   TRY(add_protected(entries, policy, host, plan.notes));
@@ -184,6 +186,7 @@ Result<Plan> compile(const Policy& policy, const HostFacts& host) {
 std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
   std::vector<Path> paths = base_paths(policy.view, host);
   paths.push_back(policy.workspace);
+  for (Path& path : home_paths(policy, host)) paths.push_back(std::move(path));
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
   for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);
   if (policy.network != NetworkMode::none)
@@ -194,7 +197,7 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
 }
 
 std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host) {
-  std::vector<Path> paths;
+  std::vector<Path> paths = home_aliases(policy, host);
   for (const PathRule& rule : policy.rules)
     if ((rule.kind == RuleKind::hide || rule.kind == RuleKind::protect) && host.has(rule.path))
       for (Path& alias : mount_aliases(host.fact(rule.path).canonical, host.mounts))

@@ -37,6 +37,8 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
 std::span<const NamedReason> secrets() { return kSecrets; }
 std::span<const CacheEntry> caches() { return kCaches; }
 std::span<const NamedReason> control_sockets() { return kControlSockets; }
+std::span<const NamedReason> home_list() { return kHome; }
+std::span<const SecretPattern> workspace_secrets() { return kWorkspaceSecrets; }
 
 std::vector<std::string_view> cache_names() {
   std::vector<std::string_view> names;
@@ -69,11 +71,13 @@ bool is_own(std::string_view secret) {
 
 // Every path that an entry of the list may refer to, without duplicates.
 std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
-                         const std::map<std::string, std::string>& environment) {
-  if (!name.starts_with('~')) return {Path(name)};
+                         const std::map<std::string, std::string>& environment,
+                         const MayExist& may_exist) {
+  if (!name.starts_with("~/")) return {Path(name)};
   std::set<Path> places;
   for (const Path& home : homes)
-    if (!home.empty()) places.insert(expand_home(name, home));
+    if (!home.empty() && (!may_exist || is_own(name) || may_exist(home, name.substr(2))))
+      places.insert(expand_home(name, home));
   for (const Relocated& relocated : kRelocated) {
     const auto set = environment.find(relocated.variable);
     if (!name.starts_with(relocated.usual) || set == environment.end()) continue;
@@ -86,11 +90,11 @@ std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
 }  // namespace
 
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
-                                   const std::map<std::string, std::string>& environment) {
+                                   const std::map<std::string, std::string>& environment,
+                                   const MayExist& may_exist) {
   std::vector<PathRule> rules;
-  rules.reserve(std::size(kSecrets));
   for (const NamedReason& secret : kSecrets) {
-    for (const Path& path : places_of(secret.name, homes, environment)) {
+    for (const Path& path : places_of(secret.name, homes, environment, may_exist)) {
       if (std::ranges::any_of(homes, [&](const Path& home) { return is_within(home, path); }))
         continue;
       rules.push_back(
@@ -104,24 +108,54 @@ std::vector<PathRule> secret_rules(std::span<const Path> homes,
   return rules;
 }
 
+Path cache_base(const CacheEntry& cache, const Path& home,
+                const std::map<std::string, std::string>& environment) {
+  const auto variable = environment.find(std::string(cache.variable));
+  const bool set = variable != environment.end() && variable->second.starts_with('/');
+  return set ? normalize(variable->second) : expand_home(cache.path, home);
+}
+
+namespace {
+
+RuleKind kind_of(CacheUse use, Sharing sharing) {
+  if (use == CacheUse::fresh) return RuleKind::tmpfs;
+  return use == CacheUse::checked && sharing == Sharing::with_host ? RuleKind::read_write
+                                                                   : RuleKind::overlay;
+}
+
+}  // namespace
+
 Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& home,
-                                          const std::map<std::string, std::string>& environment) {
+                                          const std::map<std::string, std::string>& environment,
+                                          Sharing sharing) {
+  const std::string_view flag = sharing == Sharing::with_host ? "--share-cache" : "--cache";
   std::vector<PathRule> rules;
   for (const CacheEntry& cache : kCaches) {
     if (cache.name != name) continue;
-    const auto variable = environment.find(std::string(cache.variable));
-    const bool set = variable != environment.end() && variable->second.starts_with('/');
-    const Path base = set ? normalize(variable->second) : expand_home(cache.path, home);
-    rules.push_back(PathRule{.kind = RuleKind::read_write,
-                             .path = join(base, cache.below),
+    rules.push_back(PathRule{.kind = kind_of(cache.use, sharing),
+                             .path = join(cache_base(cache, home, environment), cache.below),
                              .if_missing = Missing::skip,
-                             .origin = Origin::of_flag("--cache", name, Part::cache),
+                             .origin = Origin::of_flag(flag, name, Part::cache),
                              .reason = std::string(cache.reason)});
   }
-  if (!rules.empty()) return rules;
-  const std::vector<std::string_view> names = cache_names();
-  return invalid("--cache", "\"" + printable(name) + "\" is not a known cache",
-                 "one of: " + joined(std::set(names.begin(), names.end()), ", "));
+  if (rules.empty()) {
+    const std::vector<std::string_view> names = cache_names();
+    return invalid(flag, "\"" + printable(name) + "\" is not a known cache",
+                   "one of: " + joined(std::set(names.begin(), names.end()), ", "));
+  }
+  if (sharing == Sharing::with_host && std::ranges::none_of(rules, [](const PathRule& rule) {
+        return rule.kind == RuleKind::read_write;
+      })) {
+    std::set<std::string_view> names;
+    for (const CacheEntry& cache : kCaches)
+      if (cache.use == CacheUse::checked) names.insert(cache.name);
+    return invalid(
+        flag,
+        "the host would run what is in the cache of " + std::string(name) + " without checking it",
+        "use --cache " + std::string(name) +
+            ", a private copy; what can be shared: " + joined(names, ", "));
+  }
+  return rules;
 }
 
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed) {

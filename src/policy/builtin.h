@@ -1,7 +1,8 @@
-// The lists coop ships, from policies/*.txt: guards, secrets, caches and control sockets.
+// The lists coop ships, from policies/*.txt.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,11 +27,22 @@ struct GuardEntry : NamedReason {
   GuardKind kind;
 };
 
+// How a part of a cache is shown: see policies/caches.txt.
+enum class CacheUse : std::uint8_t { copy, checked, fresh };
+
 struct CacheEntry {
-  std::string_view name;      // "cargo"
+  std::string_view name;  // "cargo"
+  CacheUse use;
   std::string_view variable;  // "CARGO_HOME": used instead of `path` when it is set
   std::string_view path;      // "~/.cargo"
   std::string_view below;     // "registry"
+  std::string_view reason;
+};
+
+// A name in a workspace that --hide-secrets hides.
+struct SecretPattern {
+  std::string_view name;    // with wildcards; "!" before it: an exception
+  std::string_view marker;  // the file contains this word; "" for any file or directory
   std::string_view reason;
 };
 
@@ -43,23 +55,38 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
 std::span<const NamedReason> secrets();
 std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();
+// What the host view shows of a home directory.
+std::span<const NamedReason> home_list();
+std::span<const SecretPattern> workspace_secrets();
 // Each name of caches() once.
 std::vector<std::string_view> cache_names();
 
 // "~/x" and "~" with the home directory expanded; anything else unchanged.
 Path expand_home(std::string_view path, std::string_view home);
 
+// Whether something may be at this path below a home directory (without a leading slash). The list is long, and most of it is
+// missing on any one machine.
+using MayExist = std::function<bool(const Path& home, std::string_view below)>;
+
 // The secrets list as optional hide rules. "~" is each of `homes`: $HOME may differ from the
 // account's home directory, which has the keys. ~/.config, ~/.local/share and ~/.local/state are
 // also looked for where the XDG variables point. Entries that contain a home directory itself are
 // left out: hiding a home hides the tools in it.
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
-                                   const std::map<std::string, std::string>& environment = {});
+                                   const std::map<std::string, std::string>& environment = {},
+                                   const MayExist& may_exist = {});
 inline std::vector<PathRule> secret_rules(const Path& home) { return secret_rules({&home, 1}); }
 
-// `--cache NAME` as rules: optional, writable.
+// private_copy: `--cache NAME`, copy-on-write. with_host: `--share-cache NAME`, the checked parts are the host's own.
+enum class Sharing : std::uint8_t { private_copy, with_host };
+
+// A cache as rules, all optional.
 Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& home,
-                                          const std::map<std::string, std::string>& environment);
+                                          const std::map<std::string, std::string>& environment,
+                                          Sharing sharing = Sharing::private_copy);
+// The directory that its variable names, or would.
+Path cache_base(const CacheEntry& cache, const Path& home,
+                const std::map<std::string, std::string>& environment);
 
 // The guard names in force: all except those `allowed`. An unknown allowed name is an error.
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed);

@@ -90,6 +90,20 @@ Settings command_line_layer(const Wanted& wanted, const policy::Effective& below
   return flags;
 }
 
+// Only coop.toml, which assigns the trust, shows secrets to people below full trust.
+void add_trust_defaults(policy::Effective& effective, const ActingAs& acting_as) {
+  if (!acting_as.someone || acting_as.principal.trust <= policy::TrustLevel::full) return;
+  const auto found = effective.settings.find(Key::hide_secrets);
+  if (found != effective.settings.end() && found->second.origin.scope >= Scope::config) return;
+  effective.settings[Key::hide_secrets] = {.value = true, .origin = Origin::of_coop(Part::trust)};
+}
+
+// In a file it is a wish for the host view; on a command line it would have no effect.
+Result<void> check_show_home(const Wanted& wanted, const Policy& policy) {
+  if (policy.view == View::host || !wanted.flags.contains(Key::show_home)) return {};
+  return invalid("--show-home", "has no effect in the minimal view", "add --view host");
+}
+
 Result<void> check_flags(const policy::Effective& effective) {
   for (const policy::Refusal& refusal : effective.refused)
     if (refusal.origin.scope == Scope::command_line)
@@ -163,7 +177,9 @@ Result<Settings> read_json_settings(std::string_view text) {
 
 policy::Effective effective_of(const PolicySources& sources, const ActingAs* acting_as) {
   policy::Effective effective = policy::merge(layers_of(sources, acting_as), sources.approval);
-  if (acting_as != nullptr) policy::add_gateway_defaults(effective);
+  if (acting_as == nullptr) return effective;
+  policy::add_gateway_defaults(effective);
+  add_trust_defaults(effective, *acting_as);
   return effective;
 }
 
@@ -180,6 +196,7 @@ Result<Resolved> resolve_layers(std::vector<policy::Layer> below, policy::Approv
   }
   if (wanted.role.any()) policy::add_gateway_defaults(resolved.effective);
   resolved.policy = TRY(policy::policy_from(resolved.effective, surroundings_of(facts, workspace)));
+  TRY(check_show_home(wanted, resolved.policy));
   add_unkeyed(resolved.policy, wanted.unkeyed);
   return resolved;
 }
@@ -201,6 +218,12 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   Resolved resolved =
       TRY(resolve_layers(layers_of(sources, acting_as.get()), approval, wanted, facts, workspace));
   resolved.policy.workspace = named;
+  if (acting_as) {
+    add_trust_defaults(resolved.effective, *acting_as);
+    const policy::Setting* hide = policy::find(resolved.effective.settings, Key::hide_secrets);
+    if (hide != nullptr && hide->value == policy::Scalar(true))
+      resolved.policy.workspace_secrets = WorkspaceSecrets::hidden;
+  }
   std::vector<PathRule> protections;
   for (const PolicySource& file : sources.files)
     if (file.text && file.scope != Scope::project) protect(protections, facts, file.path);

@@ -7,16 +7,20 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/path.h"
+#include "guards/git_identity.h"
 #include "guards/workspace.h"
 #include "host/files/glob.h"
+#include "host/files/home_listing.h"
 #include "host/machine/tools.h"
 #include "host/probe.h"
 #include "plan/compile.h"
 #include "plan/view/layout.h"
 #include "policy/builtin.h"
 #include "request/sources.h"
+#include "run/workspace_secrets.h"
 
 namespace coop::run {
 
@@ -75,6 +79,17 @@ Result<Path> open_workspace(const Path& written) {
   return with_context("opening the workspace", std::move(path));
 }
 
+std::vector<PathRule> built_in_secrets(const HostFacts& host) {
+  std::vector<Path> homes{host.home};
+  if (host.account_home != host.home) homes.push_back(host.account_home);
+  std::map<Path, host::HomeListing> listings;
+  for (const Path& home : homes) listings.try_emplace(home, home);
+  return policy::secret_rules(homes, host.environment,
+                              [&](const Path& home, std::string_view below) {
+                                return !listings.at(home).misses_below(below);
+                              });
+}
+
 // The user's rules come after the built-in ones, so that they win for the same path.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.id.empty()) policy.id = new_id();
@@ -90,8 +105,11 @@ Result<void> complete(Policy& policy, const HostFacts& host) {
   // Check against the organisation's file here, which every start passes: a policy that a program
   // made, or changed after load_policy(), is bounded like one from the command line.
   policy = TRY(request::within_ceiling(std::move(policy), host));
-  const std::array homes{host.home, host.account_home};
-  std::vector<PathRule> rules = policy::secret_rules(homes, host.environment);
+  std::vector<PathRule> rules = built_in_secrets(host);
+  if (policy.workspace_secrets == WorkspaceSecrets::hidden) {
+    const std::vector<PathRule> own = TRY(workspace_secret_rules(policy.workspace));
+    rules.insert(rules.end(), own.begin(), own.end());
+  }
   rules.push_back(PathRule{.kind = RuleKind::hide,
                            .path = host.state_directory,
                            .if_missing = Missing::skip,
@@ -239,6 +257,8 @@ Result<void> gather(Draft& draft) {
   look_at(draft, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
   TRY(look_at_proc(policy, host));
+  if (policy.view == View::host && policy.home == HomeView::listed)
+    host.git_identity = guards::git_identity(host);
   if (wants_group(draft)) host::inspect_cgroups(host);
   if (!draft.looks) draft.looks = TRY(look_through(policy, host));
   host.workspace = merged(*draft.looks);

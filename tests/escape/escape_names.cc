@@ -28,9 +28,10 @@ void expect_handled(const std::string& name) {
   };
   EXPECT_TRUE(escaped(run({}, {"write", "file", "x"}))) << name;
   EXPECT_EQ(read_file(workspace + "/file"), "x") << name;
-  EXPECT_TRUE(escaped(run({"--view", "host"}, {"read", hidden + "/secret"}))) << name;  // control
-  EXPECT_TRUE(blocked(run({"--view", "host", "--hide", hidden}, {"read", hidden + "/secret"}),
-                      {ENOENT, EACCES}))
+  const Arguments attack{"read", hidden + "/secret"};
+  EXPECT_TRUE(escaped(run({"--view", "host", "--show-home"}, attack))) << name;  // control
+  EXPECT_TRUE(
+      blocked(run({"--view", "host", "--show-home", "--hide", hidden}, attack), {ENOENT, EACCES}))
       << name;
 }
 

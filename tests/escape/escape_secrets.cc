@@ -1,4 +1,4 @@
-// Secrets of the home directory, by every name they have.
+// Secrets of a home directory that is shown, by every name they have. Without --show-home: escape_home.cc.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
@@ -36,7 +36,7 @@ class Home {
     return options;
   }
   Ran read(const std::string& path, Arguments flags = {}) const {
-    flags.insert(flags.begin(), {"--view", "host"});
+    flags.insert(flags.begin(), {"--view", "host", "--show-home"});
     return workspace_.inside({"read", path}, flags, options());
   }
 
@@ -130,7 +130,8 @@ KERNEL_TEST(EscapeSecrets, HomeThatIsASymlink) {
   for (const std::string& name :
        {home / ".ssh/id_rsa", alias + "/.ssh/id_rsa", home / ".netrc", alias + "/.netrc"})
     EXPECT_TRUE(
-        blocked(home.workspace().inside({"read", name}, {"--view", "host"}, options), kHidden))
+        blocked(home.workspace().inside({"read", name}, {"--view", "host", "--show-home"}, options),
+                kHidden))
         << name;
 }
 
@@ -151,11 +152,12 @@ KERNEL_TEST(EscapeSecrets, ThroughABindMountOfTheHost) {
   const std::string alias = home.workspace().around() / "alias";
   make_directories(alias);
   const auto read_alias = [&](const std::string& name) {
-    return run_bare({"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-                     "mount --bind \"$1\" \"$2\" && exec \"$0\" run --view host -w . -- ./payload "
-                     "read \"$2/$3\"",
-                     coop_binary(), home.path(), alias, name},
-                    home.options());
+    return run_bare(
+        {"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+         "mount --bind \"$1\" \"$2\" && exec \"$0\" run --view host --show-home -w . -- "
+         "./payload read \"$2/$3\"",
+         coop_binary(), home.path(), alias, name},
+        home.options());
   };
   EXPECT_TRUE(escaped(read_alias("notes.txt")));
   EXPECT_TRUE(blocked(read_alias(".ssh/id_rsa"), kHidden));
@@ -237,7 +239,8 @@ KERNEL_TEST(EscapeSecrets, HardLinkFromInside) {
   const Home home;
   const Arguments attack{"link", home / ".netrc", home / "project/copy"};
   EXPECT_TRUE(blocked(
-      home.workspace().inside(attack, {"--view", "host", "--rw", home / "project"}, home.options()),
+      home.workspace().inside(attack, {"--view", "host", "--show-home", "--rw", home / "project"},
+                              home.options()),
       {EXDEV, EACCES, EPERM}));
   EXPECT_FALSE(exists(home / "project/copy"));
   EXPECT_TRUE(escaped(home.workspace().outside(attack)));  // control

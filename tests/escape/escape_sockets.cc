@@ -58,10 +58,11 @@ void expect_unreachable(const Workspace& workspace, const std::string& path,
                         const RunOptions& options = {}) {
   const Server server = Server::at_path(path);
   EXPECT_TRUE(escaped(workspace.outside({"connect", path}))) << path;
-  for (const char* view : {"minimal", "host"})
-    EXPECT_TRUE(blocked(workspace.inside({"connect", path}, {"--view", view}, options),
+  for (const Arguments& flags :
+       {Arguments{}, Arguments{"--view", "host"}, Arguments{"--view", "host", "--show-home"}})
+    EXPECT_TRUE(blocked(workspace.inside({"connect", path}, flags, options),
                         {ENOENT, EACCES, ECONNREFUSED}))
-        << path << " in the view " << view;
+        << path << " in view " << flags.size();
 }
 
 const Arguments kHostNetwork{"--network", "host", "--unsafe", "host_network"};

@@ -24,6 +24,8 @@ const std::vector<Words> kBadFlags{
     {"--overlay", ""},
     {"--tmpfs", ""},
     {"--cache", "carg"},
+    {"--share-cache", "pip"},
+    {"--show-home"},
     {"--chdir", "src"},
     {"--env", "NAME"},
     {"--env", "LD_PRELOAD=x"},

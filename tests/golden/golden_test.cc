@@ -16,7 +16,8 @@ HostFacts laptop() {
   HostFacts host = anns_machine();
   for (const char* path :
        {"/etc/alternatives", "/etc/ssl/certs", "/sys", "/mnt", "/media", "/var/tmp", "/var/log",
-        "/root", "/boot", "/etc/ssh", "/home/ann/.ssh", "/home/ann/.gnupg", "/home/ann/.config/gh"})
+        "/root", "/home", "/home/ann/.cargo/bin", "/home/ann/.rustup", "/boot", "/etc/ssh",
+        "/home/ann/.ssh", "/home/ann/.gnupg", "/home/ann/.config/gh"})
     add_path(host, path);
   for (const char* path :
        {"/etc/ld.so.cache", "/etc/shadow", "/home/ann/.netrc", "/home/ann/.bash_history"})
@@ -28,6 +29,7 @@ HostFacts laptop() {
              std::string("/usr/") + name);
   add_link(host, "/etc/localtime", "/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/UTC",
            PathKind::file);
+  host.git_identity = {.name = "Ann", .email = "ann@example.com"};
   host.environment["LANG"] = "C.UTF-8";
   host.environment["SHELL"] = "/bin/bash";
   host.environment["GITHUB_TOKEN"] = "never in a plan";
@@ -61,6 +63,13 @@ TEST(GoldenTest, MinimalView) {
 
 TEST(GoldenTest, HostView) {
   expect_golden("host.txt", text_with_reasons(must_compile(shipped(View::host), laptop())));
+}
+
+TEST(GoldenTest, HostViewWithTheHome) {
+  Policy policy = shipped(View::host);
+  policy.home = HomeView::shown;
+  expect_golden("host-show-home.txt",
+                report::plan_text(must_compile(policy, laptop()), report::Detail::steps));
 }
 
 TEST(GoldenTest, MinimalViewWithoutDebugging) {

@@ -57,7 +57,7 @@ std::string grant(const std::string& key, const std::string& path) {
 KERNEL_TEST(PolicyFiles, ACacheOfAFileIsTheSameAsOneOfAFlag) {
   const Workspace workspace{visible_place()};
   const Home home(workspace);
-  const std::string cache = home.home() + "/.cargo/git";
+  const std::string cache = home.home() + "/.cargo/registry/cache";
   const auto make_repository = [&](const Arguments& flags, const std::string& name) {
     const std::string bare = cache + "/" + name;
     make_directories(cache);
@@ -69,9 +69,12 @@ KERNEL_TEST(PolicyFiles, ACacheOfAFileIsTheSameAsOneOfAFlag) {
     return exists(bare + "/config");
   };
   EXPECT_FALSE(make_repository({"--rw", cache}, "granted"));  // control: a grant is watched
-  EXPECT_TRUE(make_repository({"--cache", "cargo"}, "flag"));
-  home.user_policy("[sandbox]\ncache_volumes = [\"cargo\"]\n");
+  EXPECT_TRUE(make_repository({"--share-cache", "cargo"}, "flag"));
+  EXPECT_FALSE(make_repository({"--cache", "cargo"}, "private"));
+  home.user_policy("[sandbox]\nshare_caches = [\"cargo\"]\n");
   EXPECT_TRUE(make_repository({}, "file"));
+  home.user_policy("[sandbox]\ncache_volumes = [\"cargo\"]\n");
+  EXPECT_FALSE(make_repository({}, "private-file"));
 }
 
 KERNEL_TEST(PolicyFiles, TheUsersPolicyIsTheSandbox) {

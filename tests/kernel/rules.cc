@@ -251,16 +251,22 @@ KERNEL_TEST(KernelRules, DotsBehindASymlinkAreWhatTheKernelMakesOfThem) {
   EXPECT_EQ(ran.out, "elsewhere\nhere\n") << ran.err;
 }
 
-KERNEL_TEST(KernelRules, CachesAreWritableByName) {
+KERNEL_TEST(KernelRules, CachesAreCopiesByName) {
   const Workspace workspace{visible_place()};
   const std::string cache = workspace.around() / ".cache/pip";
   make_directories(cache);
   RunOptions options = workspace.options();
-  const Arguments command = shell("touch " + cache + "/wheel");
-  EXPECT_NE(workspace.run(command, {"--view", "host"}, options).exit_code, 0);  // control
-  const Ran ran = workspace.run(command, {"--view", "host", "--cache", "pip"}, options);
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_TRUE(exists(cache + "/wheel"));
+  write_file(cache + "/old", "old\n");
+  const Arguments command = shell("cat " + cache + "/old && touch " + cache + "/wheel");
+  for (const std::string& view : kViews) {
+    EXPECT_NE(workspace.run(command, in_view(view), options).exit_code, 0);  // control
+    const Ran ran = workspace.run(command, in_view(view, {"--cache", "pip"}), options);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(
+        workspace.run(shell("echo $PIP_CACHE_DIR"), in_view(view, {"--cache", "pip"}), options).out,
+        cache + "\n");
+  }
+  EXPECT_FALSE(exists(cache + "/wheel"));
   EXPECT_NE(workspace
                 .run(shell("touch " + cache + "/other"),
                      {"--view", "host", "--cache", "pip", "--ro", cache}, options)
@@ -268,7 +274,7 @@ KERNEL_TEST(KernelRules, CachesAreWritableByName) {
             0);
   EXPECT_EQ(workspace.run({"true"}, {"--cache", "nothing"}).exit_code, 125);
   EXPECT_EQ(workspace.run({"true"}, {"--cache", "cargo"}, options).exit_code,
-            0);  // not there: nothing to show
+            0);  // not there: a new one, private
 }
 
 KERNEL_TEST(KernelRules, AReadOnlyWorkspace) {

@@ -1,8 +1,6 @@
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,9 +9,9 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/path.h"
+#include "host/files/home_listing.h"
 #include "host/probe.h"
 #include "sys/fd.h"
 
@@ -125,47 +123,14 @@ class Looker {
   std::unordered_map<Path, Path> known_{{"/", "/"}};  // a directory → its canonical name
 };
 
-// The names in the home directory, read at once: most of the paths asked about there are missing,
-// and one listing answers for all of them.
-class HomeListing {
- public:
-  explicit HomeListing(const Path& home) : home_(home) {
-    const UniqueFd fd(::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    alignas(8) std::array<char, 32768> buffer;
-    long size = fd.valid() ? ::syscall(SYS_getdents64, fd.get(), buffer.data(), buffer.size()) : -1;
-    if (size < 0) return;
-    for (long at = 0; at < size;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
-      names_.emplace(entry->d_name);
-      at += entry->d_reclen;
-    }
-    // A home with more entries than the buffer is checked name by name: listing all would take
-    // longer.
-    complete_ = ::syscall(SYS_getdents64, fd.get(), buffer.data(), buffer.size()) == 0;
-  }
-
-  bool misses(const Path& path) const {
-    if (!complete_ || path.size() <= home_.size() || !is_within(path, home_)) return false;
-    const std::string_view below = relative_to(path, home_);
-    return !names_.contains(std::string(below.substr(0, below.find('/'))));
-  }
-
- private:
-  const Path& home_;
-  std::unordered_set<std::string> names_{};
-  bool complete_ = false;
-};
-
 constexpr std::size_t kWorthListing = 20;
 
 }  // namespace
 
 void inspect(HostFacts& facts, std::span<const Path> paths) {
   Looker looker;
-  const std::optional<HomeListing> listing =
-      paths.size() >= kWorthListing && facts.home.size() > 1
-          ? std::optional<HomeListing>(std::in_place, facts.home)
-          : std::nullopt;
+  std::optional<HomeListing> listing;
+  if (paths.size() >= kWorthListing && facts.home.size() > 1) listing.emplace(facts.home);
   for (const Path& path : paths) {
     if (listing && listing->misses(path)) {
       facts.paths.erase(path);

@@ -109,7 +109,19 @@ std::set<Path> places_in(const Plan& plan, const Path& path) {
   return places;
 }
 
-// Not shown by any step: a rule that would hide it explains more than the view that lacks it.
+// A rule that would hide it explains more than the view, or the home, that lacks it.
+void name_rule(Explanation& found, const Policy& policy) {
+  const PathRule* hides = nullptr;
+  for (const PathRule& rule : policy.rules) {
+    if (rule.kind != RuleKind::hide || rule.pattern || !is_within(found.path, rule.path)) continue;
+    if (hides == nullptr || rule.precedence >= hides->precedence) hides = &rule;
+  }
+  if (hides == nullptr) return;
+  found.origin = hides->origin;
+  found.reason = hides->reason;
+}
+
+// Not shown by any step.
 Explanation absent(const Plan& plan, const Policy& policy, const Path& path) {
   Explanation found{.path = path};
   for (const Step& step : plan.steps)
@@ -118,14 +130,7 @@ Explanation absent(const Plan& plan, const Policy& policy, const Path& path) {
       found.origin = step.origin;
       found.reason = step.why;
     }
-  const PathRule* hides = nullptr;
-  for (const PathRule& rule : policy.rules) {
-    if (rule.kind != RuleKind::hide || rule.pattern || !is_within(path, rule.path)) continue;
-    if (hides == nullptr || rule.precedence >= hides->precedence) hides = &rule;
-  }
-  if (hides == nullptr) return found;
-  found.origin = hides->origin;
-  found.reason = hides->reason;
+  name_rule(found, policy);
   return found;
 }
 
@@ -207,6 +212,7 @@ Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
       best.path = path;
     }
   }
+  if (best.reach == Reach::hidden && best.origin.part == Part::home) name_rule(best, policy);
   best.grant = grant_for(best, policy);
   return best;
 }
@@ -223,6 +229,16 @@ Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& i
       host = join(shown->first, relative_to(inside, shown->second));
       own = nullptr;
     }
+  }
+  if (own != nullptr && own->origin.part == Part::home) {
+    Explanation found{.path = inside,
+                      .reach = Reach::hidden,
+                      .inside = inside,
+                      .origin = own->origin,
+                      .reason = own->why};
+    name_rule(found, policy);
+    found.grant = grant_for(found, policy);
+    return found;
   }
   if (own != nullptr)
     return {.reach = Reach::scratch, .inside = inside, .origin = own->origin, .reason = own->why};

@@ -66,6 +66,7 @@ class Layout {
       if (entry.target.size() >= target.size() || !is_within(target, entry.target)) continue;
       if (entry.kind == Kind::symlink || entry.kind == Kind::file || entry.kind == Kind::cover)
         continue;
+      if (entry.kind == Kind::hide && needless_.contains(entry.target)) continue;
       if (found == nullptr || depth_of(entry.target) > depth_of(found->target)) found = &entry;
     }
     return found;
@@ -161,8 +162,12 @@ class Layout {
   Result<void> place_hide(const Entry& entry) {
     const Entry* outer = enclosing(entry.target);
     // In an empty file system of ours, or below a hidden path, there is nothing to hide.
-    if (outer != nullptr && outer->kind == Kind::hide) return {};
-    if (can_make_in(outer) && entry.target != "/proc") return {};
+    const bool needless = (outer != nullptr && outer->kind == Kind::hide) ||
+                          (can_make_in(outer) && entry.target != "/proc");
+    if (needless) {
+      needless_.insert(entry.target);
+      return {};
+    }
     const PathKind shape =
         entry.shape == PathKind::directory ? PathKind::directory : PathKind::file;
     if (shape == PathKind::file || !has_entries_below(entry))
@@ -181,6 +186,7 @@ class Layout {
   const std::vector<Entry>& entries_;
   std::vector<Step> steps_{};
   std::set<Path> made_{};
+  std::set<Path> needless_{};  // hidden by what is above
   std::vector<Path> sealed_{};
 };
 

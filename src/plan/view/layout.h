@@ -1,6 +1,7 @@
 // The entries of a view, before they become ordered mount steps.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -84,6 +85,9 @@ void make_read_only(std::vector<Entry>& entries, const Path& place, Rank rank, c
 // Other paths of the same directory through bind mounts of the host, from the mount table.
 std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts);
 
+// Where mounts of the host show only a part of the directory `path`, outside of it.
+std::vector<Path> mounted_parts(const Path& path, const std::vector<MountFact>& mounts);
+
 // All paths of the object of `fact` that still lead there.
 std::set<Path> names_of(const PathFact& fact, const HostFacts& host);
 
@@ -114,6 +118,16 @@ Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const H
                       std::vector<std::string>& notes);
 Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                            const HostFacts& host);
+// The homes of the host view: own ones are replaced or shown, those of other people are hidden.
+void add_home(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+              std::vector<std::string>& notes);
+// Paths that add_home() looks at, and their other names, which are known only after the first facts.
+std::vector<Path> home_paths(const Policy& policy, const HostFacts& host);
+std::vector<Path> home_aliases(const Policy& policy, const HostFacts& host);
+// What caches need besides their rules; an error where a cache would have no effect.
+Result<void> add_caches(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
+// The variables that lead toolchains to them.
+std::map<std::string, std::string> cache_variables(const Policy& policy, const HostFacts& host);
 Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                        std::vector<std::string>& notes);
 // After all grants are known: makes protected paths read-only wherever they would be writable.

@@ -69,15 +69,29 @@ std::vector<Path> places_of(const Path& host_path, const std::vector<Entry>& ent
   return places;
 }
 
-std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts) {
-  // The mount that shows `path`: the deepest one above it, and of several there, the last.
+namespace {
+
+// The mount that shows `path`: the deepest one above it, and of several there, the last.
+const MountFact* mount_of(const Path& path, const std::vector<MountFact>& mounts) {
   const MountFact* shown_by = nullptr;
   for (const MountFact& mount : mounts)
     if (is_within(path, mount.target) &&
         (shown_by == nullptr || depth_of(mount.target) >= depth_of(shown_by->target)))
       shown_by = &mount;
+  return shown_by;
+}
+
+// Its path in the file system of that mount.
+Path inner_path(const Path& path, const MountFact& mount) {
+  return join(mount.root, relative_to(path, mount.target));
+}
+
+}  // namespace
+
+std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& mounts) {
+  const MountFact* shown_by = mount_of(path, mounts);
   if (shown_by == nullptr) return {};
-  const Path inner = join(shown_by->root, relative_to(path, shown_by->target));
+  const Path inner = inner_path(path, *shown_by);
   std::vector<Path> aliases;
   for (const MountFact& mount : mounts) {
     if (mount.device != shown_by->device || !is_within(inner, mount.root)) continue;
@@ -85,6 +99,18 @@ std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& 
     if (alias != path) aliases.push_back(alias);
   }
   return aliases;
+}
+
+std::vector<Path> mounted_parts(const Path& path, const std::vector<MountFact>& mounts) {
+  const MountFact* shown_by = mount_of(path, mounts);
+  if (shown_by == nullptr) return {};
+  const Path inner = inner_path(path, *shown_by);
+  std::vector<Path> parts;
+  for (const MountFact& mount : mounts)
+    if (mount.device == shown_by->device && mount.root != inner && is_within(mount.root, inner) &&
+        mount.target != "/" && !is_within(mount.target, path))
+      parts.push_back(mount.target);
+  return parts;
 }
 
 std::set<Path> names_of(const PathFact& fact, const HostFacts& host) {

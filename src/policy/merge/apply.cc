@@ -103,8 +103,9 @@ class Application {
     for (const PathList& list : kPathLists) {
       // The last of the grants.
       if (list.kind == RuleKind::hide)
-        for (const Item& item : items(Key::cache_volumes))
-          if (item.origin.scope == scope.scope) TRY(add_cache(item));
+        for (const Key key : {Key::cache_volumes, Key::share_caches})
+          for (const Item& item : items(key))
+            if (item.origin.scope == scope.scope) TRY(add_cache(key, item));
       add_paths(scope, list);
     }
     return {};
@@ -142,16 +143,17 @@ class Application {
     return nullptr;
   }
 
-  Result<std::vector<PathRule>> cache_of(const Item& item) const {
+  Result<std::vector<PathRule>> cache_of(Key key, const Item& item) const {
     Result<std::vector<PathRule>> rules =
-        cache_rules(item.text, surroundings_.home, surroundings_.environment);
+        cache_rules(item.text, surroundings_.home, surroundings_.environment,
+                    key == Key::share_caches ? Sharing::with_host : Sharing::private_copy);
     // A file's line comes before the name of the flag; a flag is its own origin.
     if (!rules && !item.origin.flag.empty()) rules.error().operation.clear();
     return with_context(item.origin, std::move(rules));
   }
 
-  Result<void> add_cache(const Item& item) {
-    std::vector<PathRule> rules = TRY(cache_of(item));
+  Result<void> add_cache(Key key, const Item& item) {
+    std::vector<PathRule> rules = TRY(cache_of(key, item));
     for (PathRule& rule : rules) {
       rule.origin = item.origin;
       rule.origin.name = item.text;
@@ -189,17 +191,25 @@ class Application {
     policy_.bounds.origin.at = {};  // both keys bound, and each has a line
     std::vector<Path> trees;
     TRY(add_trees(trees, Key::writable_paths));
-    for (const Item& item : items_of(effective_.ceiling, Key::cache_volumes)) {
-      const std::vector<PathRule> cache = TRY(cache_of(item));
-      for (const PathRule& rule : cache) trees.push_back(rule.path);
-    }
+    TRY(add_cache_trees(trees, Key::share_caches));
     if (writes != nullptr) policy_.bounds.writable = trees;
     if (reads == nullptr) return {};
     TRY(add_trees(trees, Key::readable_paths));
     if (writes == nullptr) policy_.bounds.writable = trees;
-    // An overlay shows the files, but writes stay in the sandbox.
+    // An overlay shows the files, but writes stay in the sandbox. So does a cache.
     TRY(add_trees(trees, Key::overlay_paths));
+    TRY(add_cache_trees(trees, Key::cache_volumes));
     policy_.bounds.readable = std::move(trees);
+    return {};
+  }
+
+  Result<void> add_cache_trees(std::vector<Path>& trees, Key key) const {
+    for (const Item& item : items_of(effective_.ceiling, key)) {
+      const std::vector<PathRule> cache = TRY(cache_of(key, item));
+      for (const PathRule& rule : cache)
+        if (key == Key::cache_volumes || rule.kind == RuleKind::read_write)
+          trees.push_back(rule.path);
+    }
     return {};
   }
 

@@ -65,13 +65,15 @@ void add_network(Settings& settings, const Policy& policy) {
 // The caches that the organisation itself names are trees like those of its writable_paths: in a policy made
 // from its file they are rules like others.
 Settings with_cache_trees(Settings ceiling, const Bounds& bounds) {
-  const auto writable = ceiling.find(Key::writable_paths);
-  const auto bound = writable != ceiling.end() ? writable : ceiling.find(Key::readable_paths);
-  if (bound == ceiling.end() || !bounds.writable) return ceiling;
-  std::vector<Item>& items = bound->second.items;
-  for (const Path& tree : *bounds.writable)
-    if (!contains(items, tree, &Item::path))
-      items.push_back(Item{.text = tree, .path = tree, .origin = bound->second.origin});
+  for (const auto& [key, trees] : {std::pair(Key::writable_paths, &bounds.writable),
+                                   std::pair(Key::readable_paths, &bounds.readable)}) {
+    const auto bound = ceiling.find(key);
+    if (bound == ceiling.end() || !*trees) continue;
+    std::vector<Item>& items = bound->second.items;
+    for (const Path& tree : **trees)
+      if (!contains(items, tree, &Item::path))
+        items.push_back(Item{.text = tree, .path = tree, .origin = bound->second.origin});
+  }
   return ceiling;
 }
 

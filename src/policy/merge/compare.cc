@@ -90,7 +90,7 @@ bool is_wider(Key key, const Scalar& asked, const Scalar& limit) {
   if (asked.index() != limit.index()) return true;
   if (const auto* number = std::get_if<std::uint64_t>(&asked))
     return *number > std::get<std::uint64_t>(limit);
-  if (const bool* flag = std::get_if<bool>(&asked)) return *flag;
+  if (const bool* flag = std::get_if<bool>(&asked)) return *flag != (key == Key::hide_secrets);
   if (const auto* word = std::get_if<std::string>(&asked))
     return is_wider_word(key, *word, std::get<std::string>(limit));
   return true;

@@ -150,6 +150,9 @@ class Comparison {
     if (key == Key::view && has(Key::readable_paths) && is_wider(key, asked, "minimal") &&
         !contains(items_of(limit_, Key::readable_paths), "/", &Item::path))
       return list_of_other(Key::readable_paths);
+    if (key == Key::show_home && has(Key::readable_paths) && asked == Scalar(true) &&
+        !contains(items_of(limit_, Key::readable_paths), "/", &Item::path))
+      return list_of_other(Key::readable_paths);
     if (key == Key::network && has(Key::network_allow) && is_wider(key, asked, "allowlist"))
       return list_of_other(Key::network_allow);
     return std::nullopt;
@@ -167,10 +170,14 @@ class Comparison {
 
   std::optional<Obstacle> name_obstacle(Key key, const Item& item) const {
     if (against_ == Against::ceiling && !has(key)) {
-      // A cache is a writable path, and so is a socket: a client can write through it.
-      for (const Key paths : {Key::writable_paths, Key::readable_paths})
-        if ((key == Key::cache_volumes || key == Key::sockets) && has(paths))
-          return list_of_other(paths);
+      // A shared cache is a writable path, and so is a socket: a client can write through it. A private one is read only, and shared
+      // ones are no less bounded than private ones.
+      for (const Key limit : {Key::cache_volumes, Key::writable_paths, Key::readable_paths}) {
+        const bool bounds = (key == Key::share_caches) ||
+                            (key == Key::sockets && limit != Key::cache_volumes) ||
+                            (key == Key::cache_volumes && limit == Key::readable_paths);
+        if (bounds && has(limit)) return list_of_other(limit);
+      }
       return port_obstacle(key, item);
     }
     const std::vector<Item>& known = items_of(limit_, key);

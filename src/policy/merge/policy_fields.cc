@@ -67,6 +67,19 @@ constexpr std::array kFields{
                 [](Policy& policy, const Scalar& value) {
                   policy.view = value == Scalar("host") ? View::host : View::minimal;
                 }},
+    PolicyField{Key::show_home,
+                [](const Policy& policy) -> Scalar { return policy.home == HomeView::shown; },
+                [](Policy& policy, const Scalar& value) {
+                  policy.home = value == Scalar(true) ? HomeView::shown : HomeView::listed;
+                }},
+    PolicyField{Key::hide_secrets,
+                [](const Policy& policy) -> Scalar {
+                  return policy.workspace_secrets == WorkspaceSecrets::hidden;
+                },
+                [](Policy& policy, const Scalar& value) {
+                  policy.workspace_secrets =
+                      value == Scalar(true) ? WorkspaceSecrets::hidden : WorkspaceSecrets::shown;
+                }},
     PolicyField{
         Key::debug,
         [](const Policy& policy) -> Scalar { return policy.debugging == Debugging::allowed; },

@@ -27,7 +27,8 @@ Result<void> check_variable_name(std::string_view name) {
 Result<void> check_name(const KeyInfo& key, std::string_view name) {
   if (key.key == Key::env_pass || key.key == Key::env_unsafe) return check_variable_name(name);
   const std::vector<std::string_view> known =
-      key.key == Key::cache_volumes ? cache_names() : split_words(key.words);
+      key.key == Key::cache_volumes || key.key == Key::share_caches ? cache_names()
+                                                                    : split_words(key.words);
   if (contains(known, name)) return {};
   return bad_value(quoted(name) + " is unknown", suggestion(name, known));
 }

@@ -46,7 +46,8 @@ Json integer(std::int64_t least, std::int64_t most) {
 }
 
 Json names_of(const KeyInfo& key) {
-  if (key.key == Key::cache_volumes) return list_of(one_of(cache_names()));
+  if (key.key == Key::cache_volumes || key.key == Key::share_caches)
+    return list_of(one_of(cache_names()));
   if (!key.words.empty()) return list_of(one_of(split_words(key.words)));
   return list_of({{"type", "string"}, {"pattern", kVariable}});
 }

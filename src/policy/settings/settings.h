@@ -20,6 +20,8 @@ namespace coop::policy {
 enum class Key : std::uint8_t {
   mode,            // text: enabled | disabled
   view,            // text: minimal | host
+  show_home,       // boolean
+  hide_secrets,    // boolean
   workspace,       // text: a path (coop.toml only)
   writable_paths,  // items with paths, as are the next four
   readable_paths,
@@ -48,8 +50,9 @@ enum class Key : std::uint8_t {
   backend,             // text: auto kernel bwrap docker podman gvisor apple sandbox-exec kubernetes
   base_image,          // text: an image reference
   auto_commit,         // boolean
-  cache_volumes,       // items: names of policies/caches.txt
-  landlock,            // text: required | best_effort, as are the next two
+  cache_volumes,       // items: names of policies/caches.txt, as are the next
+  share_caches,
+  landlock,  // text: required | best_effort, as are the next two
   proc,
   limits,
   unsafe_grants,  // items: host_network, control_sockets

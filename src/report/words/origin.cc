@@ -12,6 +12,7 @@ std::string part_text(const Origin& origin) {
     case Part::cache: return "cache " + printable(origin.name);
     case Part::secrets:
     case Part::own_files: return "built-in secrets";
+    case Part::home: return "home list";
     case Part::policy_files: return "built-in policy files";
     case Part::identity_files: return "identity file";
     case Part::sockets: return "built-in sockets";

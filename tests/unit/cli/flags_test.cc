@@ -114,9 +114,12 @@ TEST(FlagsTest, EveryFlagDoesItsThing) {
   EXPECT_EQ(policy_of(options), expected);
   EXPECT_EQ(options.terminal, Terminal::always);
   EXPECT_TRUE(options.json && options.why);
-  EXPECT_THAT(must_mean({"--cache", "go"}).rules,
-              testing::Each(testing::Field(&PathRule::kind, RuleKind::read_write)));
-  EXPECT_FALSE(must_mean({"--cache", "go"}).rules.empty());
+  EXPECT_THAT(must_mean({"--cache", "npm"}).rules,
+              testing::ElementsAre(testing::Field(&PathRule::kind, RuleKind::overlay)));
+  EXPECT_THAT(must_mean({"--share-cache", "npm"}).rules,
+              testing::ElementsAre(testing::Field(&PathRule::kind, RuleKind::read_write)));
+  EXPECT_EQ(must_mean({"--view", "host", "--show-home"}).home, HomeView::shown);
+  EXPECT_EQ(must_mean({"--hide-secrets"}).workspace_secrets, WorkspaceSecrets::hidden);
 }
 
 TEST(FlagsTest, TheLaterOfTwoOppositesWins) {

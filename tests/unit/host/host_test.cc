@@ -162,6 +162,15 @@ TEST(AccountsTest, PasswdIsSearchedByUid) {
   EXPECT_EQ(parse_passwd(passwd, 4), std::nullopt);
 }
 
+TEST(AccountsTest, HomesOfPeopleAreThoseOfRootAndFromAThousandOn) {
+  const std::string_view passwd =
+      "root:x:0:0:root:/root:/bin/sh\nwww:x:33:33::/var/www:\nann:x:1000:1000::/home/"
+      "ann:\nbob:x:1001:"
+      "1001::/data/bob/:\ncy:x:1002:1002::relative:\nnobody:x:65534:65534::/nonexistent:\nbroken\n"
+      "bob2:x:1003:1003::/data/bob:\n";
+  EXPECT_EQ(parse_homes(passwd), (std::vector<Path>{"/data/bob", "/root"}));
+}
+
 TEST(AccountsTest, RangesBelongToANameOrANumber) {
   const std::vector<IdRange> expected{{100000, 65536}, {300000, 10}};
   EXPECT_EQ(

@@ -71,18 +71,54 @@ TEST(SecretsTest, WithoutAHomeOnlyTheMachinesOwnAreListed) {
   EXPECT_NE(find(secret_rules(Path()), "/etc/shadow"), nullptr);
 }
 
-TEST(CachesTest, AreWritableOptionalAndBelowTheHome) {
+TEST(SecretsTest, WhatCannotExistIsLeftOut) {
+  const Path home = "/home/ann";
+  const std::vector<PathRule> rules = secret_rules(
+      {&home, 1}, {}, [](const Path&, std::string_view below) { return below == ".ssh"; });
+  EXPECT_NE(find(rules, "/home/ann/.ssh"), nullptr);
+  EXPECT_EQ(find(rules, "/home/ann/.aws"), nullptr);
+  EXPECT_NE(find(rules, "/home/ann/.local/state/coop"), nullptr) << "coop makes it";
+  EXPECT_NE(find(rules, "/etc/shadow"), nullptr);
+}
+
+TEST(HomeListTest, NothingOnItIsASecret) {
+  const std::vector<PathRule> secrets = secret_rules("/home/ann");
+  for (const NamedReason& listed : home_list())
+    for (const PathRule& secret : secrets) {
+      const Path path = expand_home(listed.name, "/home/ann");
+      EXPECT_FALSE(is_within(path, secret.path)) << path;
+    }
+}
+
+TEST(CachesTest, ArePrivateCopiesOptionalAndBelowTheHome) {
   const auto rules = cache_rules("cargo", "/home/ann", {});
   ASSERT_TRUE(rules.has_value());
   std::vector<Path> paths;
   for (const PathRule& rule : *rules) {
     paths.push_back(rule.path);
-    EXPECT_EQ(rule.kind, RuleKind::read_write);
+    EXPECT_EQ(rule.kind, RuleKind::overlay);
     EXPECT_EQ(rule.if_missing, Missing::skip);
     EXPECT_EQ(rule.origin, Origin::of_flag("--cache", "cargo", Part::cache));
   }
-  EXPECT_EQ(paths, (std::vector<Path>{"/home/ann/.cargo/registry", "/home/ann/.cargo/git",
-                                      "/home/ann/.cargo/.package-cache"}));
+  EXPECT_EQ(paths,
+            (std::vector<Path>{"/home/ann/.cargo/registry/cache", "/home/ann/.cargo/registry/index",
+                               "/home/ann/.cargo/registry/src", "/home/ann/.cargo/git"}));
+}
+
+TEST(CachesTest, SharedIsOnlyWhatTheToolchainChecks) {
+  std::set<Path> writable;
+  for (const std::string_view name : cache_names())
+    if (const auto rules = cache_rules(name, "/home/ann", {}, Sharing::with_host))
+      for (const PathRule& rule : *rules)
+        if (rule.kind == RuleKind::read_write) writable.insert(rule.path);
+  EXPECT_EQ(writable, (std::set<Path>{"/home/ann/.cargo/registry/cache", "/home/ann/.npm/_cacache",
+                                      "/home/ann/.cache/pypoetry/artifacts"}));
+  const auto refused = cache_rules("pip", "/home/ann", {}, Sharing::with_host);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(to_text(refused.error()),
+            "--share-cache: the host would run what is in the cache of pip without checking it");
+  EXPECT_EQ(refused.error().hint,
+            "use --cache pip, a private copy; what can be shared: cargo, npm, poetry");
 }
 
 TEST(CachesTest, FollowTheVariableWhenItIsAbsolute) {

@@ -38,10 +38,11 @@ TEST(PlanGuardsTest, GuardedPathsAreReadOnlyAndTheirParentsPinned) {
 
 TEST(PlanGuardsTest, InTheHostViewTheyAreGuardedAtTheirOwnPaths) {
   const Plan plan = must_compile(policy_for(View::host), repository());
-  EXPECT_TRUE(same(about(plan, kProject), {BindMount{kProject, kProject, kReadWrite},
-                                           Remount{"/home/ann/project/.git", kReadWrite},
-                                           Remount{"/home/ann/project/.git/config", kReadOnly},
-                                           Remount{"/home/ann/project/.git/hooks", kReadOnly}}));
+  EXPECT_TRUE(same(about(plan, kProject),
+                   {MakeDirectory{kProject}, BindMount{kProject, kProject, kReadWrite},
+                    Remount{"/home/ann/project/.git", kReadWrite},
+                    Remount{"/home/ann/project/.git/config", kReadOnly},
+                    Remount{"/home/ann/project/.git/hooks", kReadOnly}}));
 }
 
 TEST(PlanGuardsTest, EveryDirectoryOnTheWayIsPinned) {
@@ -114,6 +115,7 @@ TEST(PlanGuardsTest, ACacheIsNotWatchedWhereverItIsNamed) {
   EXPECT_THAT(roots(Origin::of_flag("--cache", "cargo", Part::cache)), ElementsAre(kProject));
   Origin named = in_file("policy.toml", 3, Scope::user);
   named.part = Part::cache;
+  named.name = "cargo";
   EXPECT_THAT(roots(named), ElementsAre(kProject));
 }
 

@@ -38,7 +38,7 @@ TEST(PlanProtectTest, InTheWritableWorkspaceItIsReadOnlyAndItsParentsArePinned) 
                    {MakeDirectory{"/work"}, BindMount{kProject, "/work", kReadWrite},
                     Remount{"/work/var", kReadWrite}, Remount{"/work/var/data", kReadOnly}}));
   EXPECT_TRUE(same(about(protected_by(View::host, {protect(kData)}), kProject),
-                   {BindMount{kProject, kProject, kReadWrite},
+                   {MakeDirectory{kProject}, BindMount{kProject, kProject, kReadWrite},
                     Remount{"/home/ann/project/var", kReadWrite}, Remount{kData, kReadOnly}}));
 }
 

@@ -78,7 +78,7 @@ TEST(PlanRulesTest, ARuleForTheWorkspaceItselfReplacesItsMount) {
   EXPECT_TRUE(same(about(with_rules(View::minimal, {rule(RuleKind::read_only, kProject)}), "/work"),
                    {MakeDirectory{"/work"}, BindMount{kProject, "/work"}}));
   EXPECT_TRUE(same(about(with_rules(View::host, {rule(RuleKind::overlay, kProject)}), kProject),
-                   {OverlayMount{kProject, kProject, kTmpSize}}));
+                   {MakeDirectory{kProject}, OverlayMount{kProject, kProject, kTmpSize}}));
 }
 
 TEST(PlanRulesTest, ASymlinkIsMountedAsWhatItLeadsTo) {

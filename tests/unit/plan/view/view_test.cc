@@ -102,7 +102,9 @@ TEST(PlanViewTest, HostViewIsTheHostReadOnlyWithFreshPrivateDirectories) {
       MakeSymlink{"/dev/stderr", "/proc/self/fd/2"},
       MakeSymlink{"/dev/stdin", "/proc/self/fd/0"},
       MakeSymlink{"/dev/stdout", "/proc/self/fd/1"},
+      tmpfs_at("/home/ann", 0700),
       tmpfs_at("/var/tmp", 01777),
+      MakeDirectory{kProject},
       BindMount{kProject, kProject, kReadWrite},
       Seal{"/dev"},
   };

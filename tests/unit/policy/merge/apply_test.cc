@@ -37,6 +37,8 @@ TEST(ApplyTest, NothingIsTheDefaults) { EXPECT_EQ(applied({}), Policy{}); }
 TEST(ApplyTest, EveryValueHasItsPlace) {
   Policy expected;
   expected.view = View::host;
+  expected.home = HomeView::shown;
+  expected.workspace_secrets = WorkspaceSecrets::hidden;
   expected.network = NetworkMode::none;
   expected.debugging = Debugging::denied;
   expected.limits.memory = 2 * kGiB;
@@ -54,6 +56,8 @@ TEST(ApplyTest, EveryValueHasItsPlace) {
   EXPECT_EQ(applied({user()
                          .set(Key::mode, "disabled")  // the caller's to look at
                          .set(Key::view, "host")
+                         .set(Key::show_home, true)
+                         .set(Key::hide_secrets, true)
                          .set(Key::network, "none")
                          .set(Key::debug, false)
                          .set(Key::containers, false)
@@ -132,7 +136,7 @@ TEST(ApplyTest, AGrantBelowOnesOwnProtectionIsLeftForThePlannerToRefuse) {
   EXPECT_EQ(policy.rules.front().kind, RuleKind::read_write);
 }
 
-TEST(ApplyTest, CachesAreWritableRulesOfTheirLine) {
+TEST(ApplyTest, CachesAreRulesOfTheirLine) {
   const Policy policy = applied({user()
                                      .names(Key::cache_volumes, {"pip"})
                                      .paths(Key::hidden_paths, {"/home/ann/.cache/pip"})});
@@ -140,7 +144,8 @@ TEST(ApplyTest, CachesAreWritableRulesOfTheirLine) {
   cache.name = "pip";
   cache.part = Part::cache;
   const std::vector<PathRule> expected{
-      {RuleKind::read_write, "/home/ann/.cache/pip", Missing::skip, cache, "downloaded wheels"},
+      {RuleKind::overlay, "/home/ann/.cache/pip", Missing::skip, cache,
+       "downloaded and built wheels"},
       {RuleKind::hide, "/home/ann/.cache/pip", Missing::skip, at(Scope::user, 2), "your policy"}};
   EXPECT_EQ(policy.rules, expected);
 }
@@ -225,9 +230,11 @@ TEST(ApplyTest, TheOrganisationsTreesAreTheBounds) {
                        .paths(Key::readable_paths, {"/r"})
                        .paths(Key::writable_paths, {"/w"})
                        .paths(Key::overlay_paths, {"/o"})
-                       .names(Key::cache_volumes, {"pip"})),
-            (Bounds{.readable = Paths{"/w", "/home/ann/.cache/pip", "/r", "/o"},
-                    .writable = Paths{"/w", "/home/ann/.cache/pip"},
+                       .names(Key::cache_volumes, {"pip"})
+                       .names(Key::share_caches, {"npm"})),
+            (Bounds{.readable =
+                        Paths{"/w", "/home/ann/.npm/_cacache", "/r", "/o", "/home/ann/.cache/pip"},
+                    .writable = Paths{"/w", "/home/ann/.npm/_cacache"},
                     .origin = file}));
   EXPECT_EQ(
       bounds(organisation().paths(Key::readable_paths, {"/r"}).paths(Key::overlay_paths, {"/o"})),

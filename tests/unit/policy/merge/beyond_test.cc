@@ -27,6 +27,8 @@ TEST(BeyondTest, AnAbsentKeyBoundsNothing) {
                              .names(Key::env_pass, {"A"})
                              .variable("PATH", "/x")
                              .names(Key::cache_volumes, {"cargo"})
+                             .names(Key::share_caches, {"cargo"})
+                             .set(Key::show_home, true)
                              .settings();
   EXPECT_THAT(beyond({}, asked), IsEmpty());
 }
@@ -97,6 +99,15 @@ TEST(BeyondTest, ABoundOnPathsIsABoundOnTheViewAndOnCaches) {
   const Settings ceiling = organisation().paths(Key::readable_paths, {"/r"}).settings();
   EXPECT_EQ(beyond(ceiling, user().set(Key::view, "host").settings()).size(), 1u);
   EXPECT_EQ(beyond(ceiling, user().names(Key::cache_volumes, {"cargo"}).settings()).size(), 1u);
+  EXPECT_EQ(beyond(ceiling, user().names(Key::share_caches, {"cargo"}).settings()).size(), 1u);
+  EXPECT_EQ(beyond(ceiling, user().set(Key::show_home, true).settings()).size(), 1u);
+  EXPECT_THAT(beyond(ceiling, user().set(Key::show_home, false).settings()), IsEmpty());
+  // A private copy writes nothing on the host.
+  const Settings writing = organisation().paths(Key::writable_paths, {"/w"}).settings();
+  EXPECT_THAT(beyond(writing, user().names(Key::cache_volumes, {"cargo"}).settings()), IsEmpty());
+  EXPECT_EQ(beyond(writing, user().names(Key::share_caches, {"cargo"}).settings()).size(), 1u);
+  const Settings copies = organisation().names(Key::cache_volumes, {"cargo"}).settings();
+  EXPECT_EQ(beyond(copies, user().names(Key::share_caches, {"cargo"}).settings()).size(), 1u);
   const Settings open = organisation()
                             .paths(Key::readable_paths, {"/r"})
                             .set(Key::view, "host")

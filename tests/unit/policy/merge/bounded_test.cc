@@ -156,6 +156,11 @@ TEST(BoundedTest, WhatTheFilesGiveIsWithinAlready) {
       organisation().paths(Key::writable_paths, {"/srv"}).names(Key::cache_volumes, {"pip"}),
       organisation().paths(Key::readable_paths, {"/srv"}).names(Key::cache_volumes, {"pip"}),
       organisation()
+          .paths(Key::readable_paths, {"/srv"})
+          .names(Key::cache_volumes, {"npm"})
+          .names(Key::share_caches, {"npm"}),
+      organisation().set(Key::hide_secrets, true).set(Key::show_home, false),
+      organisation()
           .paths(Key::readable_paths, {"/srv", "/srv/h/x"})
           .paths(Key::overlay_paths, {"/o"})
           .paths(Key::hidden_paths, {"/srv/h"}),
@@ -175,6 +180,9 @@ TEST(BoundedTest, WhatTheFilesGiveIsWithinAlready) {
                           .paths(Key::writable_paths, {"/srv/a", "/x"})
                           .paths(Key::overlay_paths, {"/o/b", "/x"})
                           .names(Key::cache_volumes, {"pip", "cargo"})
+                          .names(Key::share_caches, {"npm"})
+                          .set(Key::show_home, true)
+                          .set(Key::hide_secrets, false)
                           .variable("A", "2");
   const Layer network = user()
                             .set(Key::network, "allowlist")

@@ -50,11 +50,14 @@ TEST(CompareTest, MoreIsWiderAndUnlimitedTheWidest) {
 }
 
 TEST(CompareTest, YesIsWiderThanNo) {
-  for (const Key key : {Key::debug, Key::containers, Key::vm, Key::auto_commit}) {
+  for (const Key key : {Key::show_home, Key::debug, Key::containers, Key::vm, Key::auto_commit}) {
     EXPECT_TRUE(is_wider(key, true, false));
     EXPECT_FALSE(is_wider(key, false, true));
     EXPECT_FALSE(is_wider(key, true, true));
   }
+  // But for what hides.
+  EXPECT_TRUE(is_wider(Key::hide_secrets, false, true));
+  EXPECT_FALSE(is_wider(Key::hide_secrets, true, false));
 }
 
 TEST(CompareTest, WhatCannotBeComparedIsWider) {

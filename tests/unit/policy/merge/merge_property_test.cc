@@ -132,6 +132,8 @@ struct Choices {
 const std::vector<Choices> kScalars{
     {Key::mode, {"enabled", "disabled"}},
     {Key::view, {"minimal", "host"}},
+    {Key::show_home, {false, true}},
+    {Key::hide_secrets, {true, false}},
     {Key::network, {"none", "allowlist", "full", "veth", "host"}},
     {Key::memory, {std::uint64_t{1}, std::uint64_t{2}, Unlimited{}}},
     {Key::pids_limit, {std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{9999}, Unlimited{}}},
@@ -165,6 +167,7 @@ class Chance {
     if (one_in(2)) maker.names(Key::network_allow, some(kHosts));
     if (one_in(4)) maker.names(Key::network_deny, some(kHosts));
     if (one_in(4)) maker.names(Key::cache_volumes, some({"cargo", "npm"}));
+    if (one_in(4)) maker.names(Key::share_caches, some({"cargo", "npm"}));
     if (one_in(4)) maker.names(Key::env_pass, some({"A", "B"}));
     if (one_in(4)) maker.variable(one_in(2) ? "PATH" : "A", one_in(2) ? "1" : "2");
     return maker;
@@ -234,8 +237,8 @@ void restrict(std::vector<Layer>& layers, Approval approval, Chance& chance) {
   }
   // An empty list: for the organisation a ceiling, for the others nothing.
   const std::vector<Key> lists{Key::readable_paths, Key::writable_paths, Key::overlay_paths,
-                               Key::network_allow,  Key::cache_volumes,  Key::env_pass,
-                               Key::env_set,        Key::env_unsafe};
+                               Key::network_allow,  Key::cache_volumes,  Key::share_caches,
+                               Key::env_pass,       Key::env_set,        Key::env_unsafe};
   found->settings.try_emplace(chance.of(lists), Setting{.origin = origin});
 }
 

@@ -19,10 +19,12 @@ constexpr std::string_view kImageFix =
 constexpr std::string_view kNameFix = R"(use letters, digits and "_", and no digit in front)";
 constexpr std::string_view kStrings = R"(write a list of strings: ["…", "…"])";
 constexpr std::string_view kKeys =
-    "one of: mode, view, writable_paths, readable_paths, hidden_paths, overlay_paths, "
+    "one of: mode, view, show_home, hide_secrets, writable_paths, readable_paths, hidden_paths, "
+    "overlay_paths, "
     "protected_paths, "
     "network, sockets, memory, pids_limit, cpus, tmp_size, timeout, output_limit, debug, "
-    "containers, vm, backend, base_image, auto_commit, cache_volumes, unsafe, env, require, "
+    "containers, vm, backend, base_image, auto_commit, cache_volumes, share_caches, unsafe, env, "
+    "require, "
     "best_effort";
 constexpr std::string_view kOverridable =
     R"(one of: image, base_image, network, allow_network, memory, cpus, pids, pids_limit)";

@@ -60,6 +60,8 @@ TEST(TomlWriterTest, ValuesAreWrittenAsPeopleWouldWriteThem) {
 constexpr std::string_view kEverything = R"([sandbox]
 mode = "enabled"
 view = "host"
+show_home = true
+hide_secrets = false
 writable_paths = ["~/w", "src?", "$DATA/*.o?"]
 readable_paths = ["/opt"]
 hidden_paths = []
@@ -79,6 +81,7 @@ backend = "bwrap"
 base_image = "ubuntu:24.04"
 auto_commit = true
 cache_volumes = ["cargo", "pip"]
+share_caches = ["npm"]
 unsafe = ["host_network", "control_sockets"]
 require = ["landlock", "proc"]
 best_effort = ["limits"]

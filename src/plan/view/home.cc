@@ -1,0 +1,264 @@
+// Home directories in the host view. A list of secrets to hide can never be complete, so the view has an empty home that is
+// thrown away, and on it what policies/home.txt lists. What is not listed is not there, also when it appears after the start.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/path.h"
+#include "plan/view/layout.h"
+#include "policy/builtin.h"
+
+namespace coop::plan {
+
+namespace {
+
+// Programs and settings of everyone. An account of a service may have its home there, and nix-user-chroot mounts a part
+// of a home at /nix: neither makes them private.
+constexpr std::array<std::string_view, 13> kSystemTrees{
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
+    "/etc", "/opt", "/nix",  "/dev", "/proc",  "/sys"};
+// A home may lie in these, but is not one of them.
+constexpr std::array<std::string_view, 5> kShared{"/tmp", "/var/tmp", "/run", "/mnt", "/media"};
+
+bool is_of_the_system(const Path& path) {
+  return std::ranges::any_of(kSystemTrees,
+                             [&](std::string_view tree) { return is_within(path, tree); });
+}
+
+bool can_be_a_home(const Path& path) {
+  const auto holds = [&](std::string_view tree) { return is_within(tree, path); };
+  return !path.empty() && !is_of_the_system(path) && std::ranges::none_of(kSystemTrees, holds) &&
+         std::ranges::none_of(kShared, holds);
+}
+
+Origin home_origin() { return Origin::of_coop(Part::home); }
+
+struct OwnHome {
+  Path written{};
+  Path canonical{};
+};
+
+// $HOME first; the account's if it is another one.
+std::vector<OwnHome> own_homes(const HostFacts& host) {
+  std::vector<OwnHome> homes;
+  for (const Path& home : {host.home, host.account_home}) {
+    const PathFact& fact = host.fact(home);
+    if (fact.target_kind != PathKind::directory || !can_be_a_home(fact.canonical)) continue;
+    if (std::ranges::find(homes, fact.canonical, &OwnHome::canonical) == homes.end())
+      homes.push_back({home, fact.canonical});
+  }
+  return homes;
+}
+
+// Where homes of other people are, as far as it is known: a whole directory of them, or a single one.
+std::vector<Path> other_homes(const HostFacts& host) {
+  std::vector<Path> paths{"/home", "/root"};
+  const Path parent = parent_of(host.account_home);
+  if (name_of(parent) == "home") paths.push_back(parent);
+  paths.insert(paths.end(), host.other_homes.begin(), host.other_homes.end());
+  return paths;
+}
+
+// Everything that is private, by its canonical path.
+std::vector<const PathFact*> private_trees(const HostFacts& host) {
+  std::vector<const PathFact*> trees;
+  std::set<Path> seen;
+  std::vector<Path> paths = other_homes(host);
+  for (const OwnHome& home : own_homes(host)) paths.push_back(home.written);
+  for (const Path& path : paths) {
+    const PathFact& fact = host.fact(path);
+    if (fact.target_kind == PathKind::directory && can_be_a_home(fact.canonical) &&
+        seen.insert(fact.canonical).second)
+      trees.push_back(&fact);
+  }
+  return trees;
+}
+
+// The workspace or a rule shows it: what the user names is there.
+bool is_granted(const Policy& policy, const HostFacts& host, const Path& path) {
+  if (is_within(path, policy.workspace)) return true;
+  return std::ranges::any_of(policy.rules, [&](const PathRule& rule) {
+    const bool shows = rule.kind != RuleKind::hide && rule.kind != RuleKind::protect;
+    const Path& canonical = host.fact(rule.path).canonical;
+    return shows && !canonical.empty() && is_within(path, canonical);
+  });
+}
+
+bool is_hidden(const Policy& policy, const HostFacts& host, const Path& path) {
+  return std::ranges::any_of(policy.rules, [&](const PathRule& rule) {
+    const Path& canonical = host.fact(rule.path).canonical;
+    return rule.kind == RuleKind::hide && !canonical.empty() && is_within(path, canonical);
+  });
+}
+
+std::string quoted_value(std::string_view value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') text += c;
+  }
+  return text + "\"";
+}
+
+std::string identity_file(const GitIdentity& identity) {
+  std::string text = "[user]\n";
+  if (!identity.name.empty()) text += "\tname = " + quoted_value(identity.name) + "\n";
+  if (!identity.email.empty()) text += "\temail = " + quoted_value(identity.email) + "\n";
+  return text;
+}
+
+class Homes {
+ public:
+  Homes(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host)
+      : entries_(entries), policy_(policy), host_(host), own_(own_homes(host)) {}
+
+  void run() {
+    for (const PathFact* tree : private_trees(host_)) close(*tree);
+    for (const OwnHome& home : own_) open(home);
+    if (policy_.home == HomeView::listed)
+      for (const OwnHome& home : own_) add_list(home);
+  }
+
+ private:
+  bool is_own(const Path& path) const {
+    return std::ranges::find(own_, path, &OwnHome::canonical) != own_.end();
+  }
+
+  // Hides a home under every name: its own, other bind mounts of it, and mounts of what is in it.
+  void close(const PathFact& tree) {
+    const bool shown = is_own(tree.canonical) && policy_.home == HomeView::shown;
+    if (shown) return;
+    for (const Path& name : names_of(tree, host_)) hide(name, PathKind::directory);
+    for (const Path& part : mounted_parts(tree.canonical, host_.mounts))
+      if (!is_of_the_system(part) && host_.has(part)) hide(part, host_.fact(part).target_kind);
+  }
+
+  void hide(const Path& name, PathKind shape) {
+    if (is_own(name) || is_granted(policy_, host_, name)) return;
+    entries_.push_back(Entry{.kind = Entry::Kind::hide,
+                             .target = name,
+                             .shape = shape,
+                             .if_missing = Missing::skip,
+                             .origin = home_origin(),
+                             .why = "a home directory"});
+  }
+
+  // A directory of homes around it is hidden.
+  bool is_closed(const Path& home) const {
+    return std::ranges::any_of(private_trees(host_), [&](const PathFact* tree) {
+      return tree->canonical != home && is_within(home, tree->canonical);
+    });
+  }
+
+  void open(const OwnHome& home) {
+    if (home.written != home.canonical)
+      entries_.push_back(Entry{.kind = Entry::Kind::symlink,
+                               .target = home.written,
+                               .text = home.canonical,
+                               .origin = home_origin(),
+                               .why = "$HOME is a symlink"});
+    if (is_granted(policy_, host_, home.canonical)) return;
+    if (policy_.home == HomeView::shown && !is_closed(home.canonical)) return;
+    Entry entry{.target = home.canonical, .source = home.canonical, .origin = home_origin()};
+    if (policy_.home == HomeView::shown) {
+      entry.origin = Origin::of_flag("--show-home");
+      entry.why = "the home without its secrets";
+    } else {
+      entry.kind = Entry::Kind::tmpfs;
+      entry.flags.access = Access::read_write;
+      entry.size = policy_.limits.tmp_size;
+      entry.inodes = policy_.limits.tmp_inodes;
+      entry.mode = 0700;
+      entry.why = "an empty home; of the host's only what the list names";
+    }
+    entries_.push_back(std::move(entry));
+  }
+
+  void add_list(const OwnHome& home) {
+    for (const policy::NamedReason& listed : policy::home_list()) {
+      const bool below = listed.name.starts_with("~/");
+      if (!below && home.written != own_.front().written) continue;
+      const PathFact& fact =
+          host_.fact(below ? join(home.written, listed.name.substr(2)) : Path(listed.name));
+      if (fact.target_kind != PathKind::directory && fact.target_kind != PathKind::file) continue;
+      add_listed(below ? join(home.canonical, listed.name.substr(2)) : fact.canonical, fact,
+                 std::string(listed.reason));
+    }
+    const bool known = !host_.git_identity.name.empty() || !host_.git_identity.email.empty();
+    if (!known || home.written != own_.front().written) return;
+    const Path file = join(home.canonical, ".gitconfig");
+    if (!is_granted(policy_, host_, file))
+      entries_.push_back(Entry{.kind = Entry::Kind::file,
+                               .target = file,
+                               .text = identity_file(host_.git_identity),
+                               .origin = home_origin(),
+                               .why = "who commits; the host's own may hold tokens"});
+  }
+
+  void add_listed(const Path& target, const PathFact& fact, std::string why) {
+    if (is_granted(policy_, host_, target) || is_hidden(policy_, host_, target)) return;
+    Entry entry{.target = target,
+                .source = fact.canonical,
+                .shape = fact.target_kind,
+                .origin = home_origin(),
+                .why = std::move(why)};
+    // Of a path with a symlink in it: a second mount of a writable tree would be a second name, free of its guards.
+    if (target != fact.canonical && is_shown(fact.canonical)) {
+      entry.kind = Entry::Kind::symlink;
+      entry.text = std::exchange(entry.source, {});
+    }
+    entries_.push_back(std::move(entry));
+  }
+
+  bool is_shown(const Path& path) const {
+    return is_granted(policy_, host_, path) ||
+           std::ranges::none_of(private_trees(host_), [&](const PathFact* tree) {
+             return is_within(path, tree->canonical);
+           });
+  }
+
+  std::vector<Entry>& entries_;
+  const Policy& policy_;
+  const HostFacts& host_;
+  std::vector<OwnHome> own_;
+};
+
+}  // namespace
+
+std::vector<Path> home_paths(const Policy& policy, const HostFacts& host) {
+  if (policy.view != View::host) return {};
+  std::vector<Path> paths = other_homes(host);
+  for (const Path& home : std::set<Path>{host.home, host.account_home}) {
+    if (home.empty()) continue;
+    paths.push_back(home);
+    for (const policy::NamedReason& listed : policy::home_list())
+      paths.push_back(policy::expand_home(listed.name, home));
+  }
+  return paths;
+}
+
+std::vector<Path> home_aliases(const Policy& policy, const HostFacts& host) {
+  if (policy.view != View::host) return {};
+  std::vector<Path> paths;
+  for (const PathFact* tree : private_trees(host)) {
+    for (auto& more :
+         {mount_aliases(tree->canonical, host.mounts), mounted_parts(tree->canonical, host.mounts)})
+      paths.insert(paths.end(), more.begin(), more.end());
+    paths.push_back(tree->canonical);
+  }
+  return paths;
+}
+
+void add_home(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+              std::vector<std::string>& notes) {
+  if (policy.view != View::host) return;
+  Homes(entries, policy, host).run();
+  const PathFact& home = host.fact(host.home);
+  if (policy.home == HomeView::listed && home.target_kind == PathKind::directory &&
+      !can_be_a_home(home.canonical))
+    notes.push_back("the home directory " + printable(host.home) +
+                    " belongs to the system: it is shown but for the secrets");
+}
+
+}  // namespace coop::plan

@@ -1,0 +1,247 @@
+// Homes in the host view: what is not listed is not there, under any name, at any time.
+#include <gmock/gmock.h>
+
+#include "kernel/support.h"
+
+namespace coop::tests {
+namespace {
+
+constexpr std::initializer_list<int> kAbsent{ENOENT, EACCES};
+
+// A developer's home: the workspace is a project in it.
+class DevelopersHome {
+ public:
+  DevelopersHome() : workspace_(visible_place()) {
+    for (const char* directory : {".ssh", ".newtool", "sibling", "Documents", ".local/bin",
+                                  ".cargo/bin", ".cargo/registry", ".config/newtool"})
+      make_directories(*this / directory);
+    for (const char* file :
+         {".ssh/id_rsa", ".newtool/token", "sibling/main.c", "Documents/letter", ".local/bin/tool",
+          ".cargo/bin/tool", ".cargo/credentials.toml", ".config/newtool/auth", ".gitconfig"})
+      write_file(*this / file, "CONTENTS");
+  }
+
+  std::string operator/(const std::string& name) const { return workspace_.around() / name; }
+  const std::string& path() const { return workspace_.around().path(); }
+  const Workspace& workspace() const { return workspace_; }
+
+  RunOptions options() const { return workspace_.options(); }
+  Ran run(const std::string& script, Arguments flags = {}) const {
+    return workspace_.run(shell(script), in_view("host", std::move(flags)), options());
+  }
+  Ran read(const std::string& path, Arguments flags = {}) const {
+    return workspace_.inside({"read", path}, in_view("host", std::move(flags)), options());
+  }
+  // `prepare` in a mount namespace of its own, where it may mount; then coop.
+  Ran read_after(const std::string& prepare, const std::string& path,
+                 const Arguments& flags = {}) const {
+    Arguments command{"unshare",
+                      "--user",
+                      "--map-root-user",
+                      "--mount",
+                      "sh",
+                      "-c",
+                      prepare + " && exec \"$@\"",
+                      "sh",
+                      coop_binary(),
+                      "run",
+                      "--view",
+                      "host",
+                      "-w",
+                      "."};
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"--", "./payload", "read", path});
+    return run_bare(command, options());
+  }
+
+ private:
+  Workspace workspace_;
+};
+
+KERNEL_TEST(EscapeHome, WhatIsNotListedIsNotThere) {
+  const DevelopersHome home;
+  for (const char* name : {".newtool/token", "Documents/letter", ".config/newtool/auth"}) {
+    EXPECT_TRUE(escaped(home.read(home / name, {"--show-home"}))) << name;  // control
+    EXPECT_TRUE(blocked(home.read(home / name), ENOENT)) << name;
+  }
+  for (const char* name : {".ssh/id_rsa", ".cargo/credentials.toml"}) {
+    EXPECT_TRUE(escaped(home.workspace().outside({"read", home / name}))) << name;  // control
+    EXPECT_TRUE(blocked(home.read(home / name, {"--show-home"}), kAbsent)) << name;
+    EXPECT_TRUE(blocked(home.read(home / name), ENOENT)) << name;
+  }
+  for (const char* name : {".local/bin/tool", ".cargo/bin/tool", "workspace/payload"})
+    EXPECT_TRUE(escaped(home.read(home / name))) << name;
+}
+
+KERNEL_TEST(EscapeHome, SiblingProject) {
+  const DevelopersHome home;
+  EXPECT_TRUE(escaped(home.read("../sibling/main.c", {"--show-home"})));  // control
+  for (const std::string& path : {std::string("../sibling/main.c"), home / "sibling/main.c",
+                                  "/proc/self/root" + (home / "sibling/main.c")})
+    EXPECT_TRUE(blocked(home.read(path), ENOENT)) << path;
+}
+
+KERNEL_TEST(EscapeHome, MadeAfterTheStart) {
+  const DevelopersHome home;
+  for (const bool shown : {true, false}) {
+    const std::string late = home / (shown ? "shown" : "hidden");
+    const std::string go = home.workspace() / (shown ? "go1" : "go2");
+    Arguments arguments{"run", "-w", home.workspace().path(), "--view", "host"};
+    if (shown) arguments.push_back("--show-home");
+    arguments.insert(arguments.end(), {"--", "sh", "-c",
+                                       "touch " + go + ".ready; until [ -e " + go +
+                                           " ]; do sleep 0.02; done; cat " + late + "/token"});
+    arguments.insert(arguments.begin(), coop_binary());
+    Process running(arguments, home.options());
+    ASSERT_TRUE(eventually([&] { return exists(go + ".ready"); }));
+    make_directories(late);
+    write_file(late + "/token", "LATE");
+    write_file(go, "");
+    const Ran ran = running.finish();
+    if (shown) EXPECT_THAT(ran.out, testing::HasSubstr("LATE")) << ran.err;  // control
+    else EXPECT_THAT(ran.out, testing::Not(testing::HasSubstr("LATE")));
+  }
+}
+
+KERNEL_TEST(EscapeHome, UnderAnotherName) {
+  const DevelopersHome home;
+  const TempDir elsewhere(visible_place());
+  const std::string whole = "mount --bind '" + home.path() + "' '" + elsewhere.path() + "'";
+  const std::string part = "mount --bind '" + (home / "sibling") + "' '" + elsewhere.path() + "'";
+  EXPECT_TRUE(escaped(home.read_after(whole, elsewhere / "Documents/letter", {"--show-home"})));
+  EXPECT_TRUE(blocked(home.read_after(whole, elsewhere / "Documents/letter"), ENOENT));
+  EXPECT_TRUE(escaped(home.read_after(part, elsewhere / "main.c", {"--show-home"})));
+  EXPECT_TRUE(blocked(home.read_after(part, elsewhere / "main.c"), ENOENT));
+  // What the user names is there.
+  EXPECT_TRUE(escaped(home.read_after(part, elsewhere / "main.c", {"--ro", elsewhere.path()})));
+}
+
+KERNEL_TEST(EscapeHome, HomeThatIsASymlink) {
+  const DevelopersHome home;
+  const TempDir elsewhere(visible_place());
+  const std::string alias = elsewhere / "ann";
+  make_symlink(home.path(), alias);
+  RunOptions options = home.options();
+  options.environment["HOME"] = alias;
+  const auto read = [&](const std::string& path) {
+    return home.workspace().inside({"read", path}, {"--view", "host"}, options);
+  };
+  EXPECT_TRUE(escaped(read(alias + "/.local/bin/tool")));  // control: it leads to the home
+  for (const std::string& path : {home / "Documents/letter", alias + "/Documents/letter"})
+    EXPECT_TRUE(blocked(read(path), ENOENT)) << path;
+}
+
+KERNEL_TEST(EscapeHome, TheAccountsHomeWhenHomeIsAnother) {
+  // uid 0 of a user namespace: the account's home is /root.
+  const DevelopersHome home;
+  const std::string prepare = "mount -t tmpfs t /root && echo x > /root/notes && chmod 755 /root";
+  EXPECT_TRUE(escaped(home.read_after(prepare, "/root/notes", {"--show-home"})));  // control
+  EXPECT_TRUE(blocked(home.read_after(prepare, "/root/notes"), ENOENT));
+}
+
+KERNEL_TEST(EscapeHome, HomesOfOtherPeople) {
+  const DevelopersHome home;
+  const std::string prepare =
+      "mount -t tmpfs t /home && mkdir /home/bob && echo x > /home/bob/notes && cat "
+      "/home/bob/notes";
+  for (const Arguments& flags : {Arguments{}, Arguments{"--show-home"}}) {
+    const Ran ran = home.read_after(prepare, "/home/bob/notes", flags);
+    EXPECT_THAT(ran.out, testing::StartsWith("x\n"));  // control: outside it can be read
+    EXPECT_TRUE(blocked(ran, ENOENT));
+  }
+  EXPECT_TRUE(escaped(home.read_after(prepare, "/home/bob/notes", {"--ro", "/home/bob"})));
+}
+
+KERNEL_TEST(EscapeHome, AHomeListedInPasswd) {
+  const DevelopersHome home;
+  const TempDir elsewhere(visible_place());
+  write_file(elsewhere / "notes", "x");
+  const std::string prepare = "cp /etc/passwd " + (home.workspace() / "passwd") +
+                              " && echo 'bob:x:2001:2001::" + elsewhere.path() + ":/bin/sh' >> " +
+                              (home.workspace() / "passwd") + " && mount --bind " +
+                              (home.workspace() / "passwd") + " /etc/passwd";
+  EXPECT_TRUE(escaped(home.read_after("true", elsewhere / "notes")));  // control: no home
+  EXPECT_TRUE(blocked(home.read_after(prepare, elsewhere / "notes"), ENOENT));
+}
+
+// What the list shows by a symlink is still subject to the list of secrets.
+KERNEL_TEST(EscapeHome, AListedNameThatLeadsToASecret) {
+  const DevelopersHome home;
+  make_symlink(".ssh", home / "bin");
+  make_symlink("Documents", home / "perl5");
+  EXPECT_TRUE(escaped(home.read(home / "perl5/letter")));  // control: such a symlink is followed
+  EXPECT_TRUE(blocked(home.read(home / "bin/id_rsa"), kAbsent));
+}
+
+KERNEL_TEST(EscapeHome, WritesAreThrownAway) {
+  const DevelopersHome home;
+  const Ran ran = home.run("echo x > ~/.bashrc && mkdir -p ~/.config/autostart && cat ~/.bashrc");
+  EXPECT_EQ(ran.out, "x\n") << ran.err;
+  EXPECT_FALSE(exists(home / ".bashrc"));
+  EXPECT_FALSE(exists(home / ".config/autostart"));
+  EXPECT_NE(home.run("echo x > ~/.local/bin/tool").exit_code, 0);
+  EXPECT_NE(home.run("rm -rf ~/.local/bin/tool").exit_code, 0);
+  EXPECT_EQ(read_file(home / ".local/bin/tool"), "CONTENTS");
+}
+
+KERNEL_TEST(EscapeHome, OfTheGitConfigurationOnlyWhoCommits) {
+  const DevelopersHome home;
+  write_file(home / ".gitconfig",
+             "[user]\n\tname = Ann \\\"A\\\" B\n\temail = ann@example.com\n"
+             "[url \"https://ann:TOKEN@example.com/\"]\n\tinsteadOf = https://example.com/\n");
+  EXPECT_THAT(home.run("cat ~/.gitconfig", {"--show-home"}).out,
+              testing::HasSubstr("TOKEN"));  // control
+  const Ran ran = home.run("cat ~/.gitconfig; git config --global user.name");
+  EXPECT_THAT(ran.out, testing::Not(testing::HasSubstr("TOKEN")));
+  EXPECT_THAT(ran.out, testing::HasSubstr("ann@example.com"));
+  if (installed("git")) {
+    EXPECT_THAT(ran.out, testing::HasSubstr("\nAnn \"A\" B\n")) << ran.err;
+  }
+}
+
+KERNEL_TEST(EscapeHome, GrantsBelowIt) {
+  const DevelopersHome home;
+  EXPECT_TRUE(escaped(home.read(home / "Documents/letter", {"--ro", home / "Documents"})));
+  EXPECT_TRUE(escaped(home.read(home / "Documents/letter", {"--ro", home.path()})));
+  EXPECT_TRUE(blocked(home.read(home / ".ssh/id_rsa", {"--ro", home.path()}), kAbsent));
+  EXPECT_TRUE(escaped(home.read(home / ".ssh/id_rsa", {"--ro", home / ".ssh/id_rsa"})));
+  EXPECT_EQ(home.run("echo new > ~/Documents/letter", {"--rw", home / "Documents"}).exit_code, 0);
+  EXPECT_EQ(read_file(home / "Documents/letter"), "new\n");
+  EXPECT_EQ(home.run("echo other > ~/Documents/letter; cat ~/Documents/letter",
+                     {"--overlay", home / "Documents"})
+                .out,
+            "other\n");
+  EXPECT_EQ(read_file(home / "Documents/letter"), "new\n");
+  // A grant above a listed path holds: it stays writable.
+  EXPECT_EQ(home.run("echo new > ~/.local/bin/tool", {"--rw", home / ".local"}).exit_code, 0);
+  EXPECT_EQ(read_file(home / ".local/bin/tool"), "new\n");
+}
+
+KERNEL_TEST(EscapeHome, EverydayProgramsStart) {
+  const DevelopersHome home;
+  write_file(home / ".gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.com\n");
+  const Ran git = home.run(
+      "git init -q repo && cd repo && echo x > f && git add f && git commit -qm m && git log "
+      "--format=%an");
+  if (installed("git")) {
+    EXPECT_EQ(git.out, "Ann\n") << git.err;
+  }
+  const Ran python = home.run("python3 -c 'import os; print(os.path.expanduser(\"~\"))'");
+  if (installed("python3")) {
+    EXPECT_EQ(python.out, home.path() + "\n") << python.err;
+  }
+  if (installed("npm")) {
+    const Ran npm = home.run("npm init -y >/dev/null && npm config get cache");
+    EXPECT_EQ(npm.out, home / ".npm\n") << npm.err;
+  }
+  // With rustup it needs a toolchain in this home, too.
+  if (run_bare({"cargo", "--version"}, home.options()).exit_code == 0) {
+    const Ran cargo = home.run(
+        "cargo new --quiet --vcs none hello && cd hello && cargo build --quiet --offline && "
+        "target/debug/hello");
+    EXPECT_EQ(cargo.out, "Hello, world!\n") << cargo.err;
+  }
+}
+
+}  // namespace
+}  // namespace coop::tests

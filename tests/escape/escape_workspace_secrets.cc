@@ -1,0 +1,132 @@
+// --hide-secrets: secrets by name in the workspace itself.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <array>
+
+#include "kernel/support.h"
+
+namespace coop::tests {
+namespace {
+
+constexpr std::initializer_list<int> kConcealed{ENOENT, EACCES};
+const std::string kPrivate = "-----BEGIN PRIVATE KEY-----\n";
+const std::string kPublic = "-----BEGIN CERTIFICATE-----\n";
+
+class Project {
+ public:
+  Project() {
+    for (const char* directory :
+         {"sub/deep", "node_modules/certs", ".venv/lib/site-packages/certifi", "config", ".aws"})
+      make_directories(workspace_ / directory);
+    for (const char* name : kSecrets) write_file(workspace_ / name, kPrivate);
+    for (const char* name : kPublicNames) write_file(workspace_ / name, kPublic);
+    write_file(workspace_ / "node_modules/certs/test.pem", kPrivate);
+  }
+  static constexpr std::array kSecrets{".env",
+                                       "sub/deep/.env.local",
+                                       "server.pem",
+                                       "sub/id_ed25519",
+                                       "sub/deep/tls.key",
+                                       "config/prod.env",
+                                       ".aws/credentials"};
+  static constexpr std::array kPublicNames{"ca.pem",
+                                           ".env.example",
+                                           "sub/id_generator.py",
+                                           "sub/id_ed25519.pub",
+                                           "main.c",
+                                           ".venv/lib/site-packages/certifi/cacert.pem"};
+
+  const Workspace& workspace() const { return workspace_; }
+  std::string operator/(const std::string& name) const { return workspace_ / name; }
+  Ran read(const std::string& name, Arguments flags) const {
+    return workspace_.inside({"read", name}, flags, workspace_.options());
+  }
+
+ private:
+  Workspace workspace_{visible_place()};
+};
+
+KERNEL_TEST(EscapeWorkspaceSecrets, ByTheirNames) {
+  const Project project;
+  for (const std::string& view : kViews) {
+    for (const char* name : Project::kSecrets) {
+      EXPECT_TRUE(escaped(project.read(name, in_view(view)))) << name;  // control
+      EXPECT_TRUE(blocked(project.read(name, in_view(view, {"--hide-secrets"})), kConcealed))
+          << name;
+    }
+    for (const char* name : Project::kPublicNames)
+      EXPECT_TRUE(escaped(project.read(name, in_view(view, {"--hide-secrets"})))) << name;
+    EXPECT_TRUE(
+        escaped(project.read("node_modules/certs/test.pem", in_view(view, {"--hide-secrets"}))));
+  }
+  // A rule that names one shows it.
+  EXPECT_TRUE(escaped(project.read(".env", {"--hide-secrets", "--rw", project / ".env"})));
+}
+
+KERNEL_TEST(EscapeWorkspaceSecrets, OneThatAppearedSinceTheLastRun) {
+  const Project project;
+  const Arguments flags{"--hide-secrets"};
+  EXPECT_TRUE(escaped(project.read("main.c", flags)));
+  make_directories(project / "new/place");
+  write_file(project / "new/place/.env", "KEY=1");
+  EXPECT_TRUE(escaped(project.read("new/place/.env", {})));  // control
+  EXPECT_TRUE(blocked(project.read("new/place/.env", flags), kConcealed));
+}
+
+KERNEL_TEST(EscapeWorkspaceSecrets, MovedLinkedAndLocked) {
+  const Project project;
+  const Arguments flags{"--hide-secrets"};
+  ASSERT_EQ(::chmod((project / "config").c_str(), 0), 0);
+  make_symlink("sub/settings", project / "link.env");
+  write_file(project / "sub/settings", "KEY=1");
+  const Workspace& workspace = project.workspace();
+  const auto run = [&](const std::string& script, const Arguments& with) {
+    return workspace.run(shell(script), with, workspace.options());
+  };
+  // Control: without the flag each of these reads a secret.
+  EXPECT_EQ(run("cat link.env; chmod 755 config; cat config/prod.env; chmod 0 config", {}).out,
+            "KEY=1" + kPrivate);
+  const std::string attack =
+      "mv sub moved; mv .env visible; ln .env hard; cp .env copy; mv .aws node_modules/aws; "
+      "chmod 755 config; mv config node_modules/; cat link.env sub/settings";
+  EXPECT_EQ(run(attack, flags).out, "");
+  // The next run reads whatever has another name now.
+  const Ran next = run(
+      "cat visible hard copy moved/deep/.env.local moved/id_ed25519 node_modules/aws/credentials "
+      "node_modules/config/prod.env config/prod.env",
+      flags);
+  EXPECT_EQ(next.out, "");
+  EXPECT_EQ(read_file(project / ".env"), kPrivate);
+}
+
+// coop.toml gives the trust; below full the secrets are hidden without a word.
+KERNEL_TEST(EscapeWorkspaceSecrets, HiddenFromPeopleBelowFullTrust) {
+  const Project project;
+  const std::string config = project.workspace().around() / "coop.toml";
+  write_file(config, "[sandbox]\nenabled = true\nworkspace = \"" + project.workspace().path() +
+                         "\"\n[[users]]\nname = \"ann\"\ntrust = \"full\"\nmatch = [\"a:1\"]\n"
+                         "[[users]]\nname = \"bob\"\ntrust = \"inner\"\nmatch = [\"b:1\"]\n");
+  const auto read = [&](const std::string& user, const std::string& name) {
+    return run_coop({"run", "--config", config, "--as", user, "--", "./payload", "read", name},
+                    project.workspace().options());
+  };
+  EXPECT_TRUE(escaped(read("ann", ".env")));  // control
+  EXPECT_TRUE(escaped(read("bob", "main.c")));
+  EXPECT_TRUE(blocked(read("bob", ".env"), kConcealed));
+  const auto tool = [&](const std::string& user, const std::string& name) {
+    return run_coop(
+        {"tool", "--config", config, "--as", user, "read_file", R"({"path": ")" + name + R"("})"},
+        project.workspace().options());
+  };
+  EXPECT_THAT(tool("bob", "main.c").out, testing::HasSubstr("BEGIN CERTIFICATE"));  // control
+  EXPECT_THAT(tool("bob", "server.pem").out + tool("bob", "server.pem").err,
+              testing::HasSubstr("hidden"));
+  // Who assigns the trust may say otherwise; the user's own policy does not.
+  const std::string text = read_file(config);
+  write_file(config, "[sandbox]\nhide_secrets = false\n" + text.substr(text.find("enabled")));
+  EXPECT_TRUE(escaped(read("bob", ".env")));
+}
+
+}  // namespace
+}  // namespace coop::tests
