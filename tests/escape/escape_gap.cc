@@ -14,12 +14,12 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kGit =
+const std::string kHostGit =
     "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a "
     "GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; set -e; ";
 
 void on_host(const Workspace& workspace, const std::string& script) {
-  const Ran ran = run_bare({"sh", "-c", kGit + script}, {.directory = workspace.path()});
+  const Ran ran = run_bare({"sh", "-c", kHostGit + script}, {.directory = workspace.path()});
   ASSERT_EQ(ran.exit_code, 0) << script << "\n" << ran.err;
 }
 

@@ -187,7 +187,7 @@ std::string generated(std::mt19937& random) {
                              ";",  "-",      ".",   "1",    "\v",          "\f",
                              "'",  "\\\r\n", "\\q", "[x",   "[core]y = z", "\xef\xbb\xbf"};
   std::string text = "[core]\n";
-  for (unsigned left = random() % 6; left > 0; --left) text += kLines[random() % kLines.size()];
+  for (auto left = random() % 6; left > 0; --left) text += kLines[random() % kLines.size()];
   if (random() % 2 == 0)
     text.insert(random() % (text.size() + 1), kTokens[random() % kTokens.size()]);
   return text;
