@@ -1,5 +1,5 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home_guards.txt
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -53,13 +53,16 @@ std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 6)
-    return std::cerr << "usage: policygen OUTPUT GUARDS SECRETS CACHES CONTROL_SOCKETS\n", 2;
+  if (count != 7)
+    return std::cerr
+               << "usage: policygen OUTPUT GUARDS SECRETS CACHES CONTROL_SOCKETS HOME_GUARDS\n",
+           2;
   std::ofstream output(arguments[1]);
   output << "// Made by codegen/policygen from policies/. Do not edit.\n";
   output << "inline constexpr NamedReason kGuards[] = {\n";
-  for (const Line& line : read(arguments[2], 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
+  for (const char* file : {arguments[2], arguments[6]})
+    for (const Line& line : read(file, 1))
+      output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
   output << "};\ninline constexpr NamedReason kSecrets[] = {\n";
   for (const Line& line : read(arguments[3], 1))
     output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";

@@ -64,6 +64,7 @@ GuardNames::GuardNames(std::span<const std::string> names, std::span<const Named
     add_interesting(part_of_git);
   constexpr std::string_view kInGit = ".git/";
   for (const std::string& name : names) {
+    if (name.starts_with("~/")) continue;  // a path of the home directory: see home_guards()
     const bool in_git = name.starts_with(kInGit);
     if (name == ".git") git_file_ = true;
     if (name == ".git") continue;

@@ -57,6 +57,7 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   WorkspaceFacts facts{.outside_git = find_outside_git(root)};
   const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
   GitNames names(user, trees);
+  names.home_guards(guards, user);
   return look(root, guards, trees, WalkLimits{}, std::move(facts), &names);
 }
 

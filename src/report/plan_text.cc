@@ -48,6 +48,17 @@ std::string network_text(const NetworkPlan& network) {
   return text.empty() ? text : "network " + std::string(coop::to_text(network.mode)) + ":\n" + text;
 }
 
+// The names of a home directory are many, and matter in few workspaces: those that are there are among the steps.
+std::string guard_text(const std::vector<std::string>& names) {
+  std::string text;
+  bool home = false;
+  for (const std::string& name : names) {
+    home = home || name.starts_with("~/");
+    if (!name.starts_with("~/")) text += (text.empty() ? "" : " ") + name;
+  }
+  return text + (home ? "\n  start-up files of the home directory, if it can be written" : "");
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan, Detail detail) {
@@ -67,8 +78,8 @@ std::string plan_text(const Plan& plan, Detail detail) {
       text += "  " + limit.file + " = " + limit.value + " in " + limit.parent + "\n";
   }
   if (!plan.guards.names.empty() && !plan.guards.roots.empty())
-    text += "watched for new files, quarantined at the end:\n  " + joined(plan.guards.names, " ") +
-            "\n";
+    text +=
+        "watched for new files, quarantined at the end:\n  " + guard_text(plan.guards.names) + "\n";
   text += network_text(plan.network);
   text += "environment:\n";
   for (const auto& [name, value] : plan.environment)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace coop::guards {
 // The user who runs git, and the configuration files for all repositories.
 struct GitUser {
   Path home{};
+  std::vector<Path> homes{};  // `home`, and the account's where it is another
   std::vector<Path> configurations{};
   bool operator==(const GitUser&) const = default;
 };
@@ -29,6 +31,9 @@ class GitNames {
   void repository(int directory, const Path& git);
   // A working tree whose .git is a file or symlink that leads to `target`.
   void checkout(const Path& top, std::string_view target);
+
+  // Those of `guards` that are of the home directory ("~/.bashrc") and lie in one of the trees, or lead there.
+  void home_guards(std::span<const std::string> guards, const GitUser& user);
 
   // Sorted, each once.
   std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }
