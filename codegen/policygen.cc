@@ -1,5 +1,5 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt home_guards.txt
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -60,6 +60,7 @@ std::string quoted(const std::string& text) {
 
 std::string guard_kind(const std::string& file, const Line& line) {
   const std::string& word = line.words[1];
+  if (line.words[0].starts_with("~/")) return "GuardKind::home_path";
   if (word.empty()) return "GuardKind::beside_git";
   for (const char* const known : {"anywhere", "file", "home", "contents"})
     if (word == known) return "GuardKind::" + word;
@@ -74,9 +75,10 @@ void write_named(std::ostream& output, const char* name, const std::vector<Line>
   output << "};\n";
 }
 
-void write_guards(std::ostream& output, const char* file) {
+void write_guards(std::ostream& output, const char* file, const char* home_file) {
   output << "inline constexpr GuardEntry kGuards[] = {\n";
   std::vector<Line> guards = read(file, 1);
+  for (Line& line : read(home_file, 1)) guards.push_back(std::move(line));
   std::ranges::sort(guards, {}, [](const Line& line) { return line.words[0]; });
   for (const Line& line : guards)
     output << "    {{" << quoted(line.words[0]) << ", " << quoted(line.reason) << "}, "
@@ -114,10 +116,10 @@ void write_patterns(std::ostream& output, const char* file) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 8) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
+  if (count != 9) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
   std::ofstream output(arguments[1]);
   output << "// Made by codegen/policygen from policies/. Do not edit.\n";
-  write_guards(output, arguments[2]);
+  write_guards(output, arguments[2], arguments[8]);
   write_named(output, "kSecrets", read(arguments[3], 1));
   write_caches(output, arguments[4]);
   write_named(output, "kControlSockets", read(arguments[5], 1));

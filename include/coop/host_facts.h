@@ -90,7 +90,7 @@ struct NamedPath {
   // As git will open it: absolute, with ".." and symlinks kept. A relative one (without "..")
   // applies at the top of every repository and in every git directory.
   Path path{};
-  std::string guard{};  // ".git/hooks" or ".git/config"
+  std::string guard{};  // ".git/hooks", ".git/config", or "~/.bashrc" of policies/home_guards.txt
   auto operator<=>(const NamedPath&) const = default;
 };
 

@@ -90,11 +90,15 @@ struct Limits {
 
 // The organisation's: what no other layer and no call may exceed. Unset: no bound.
 struct Bounds {
-  std::optional<std::vector<Path>> readable{};  // trees
+  std::optional<std::vector<Path>> workspaces{};  // trees in which a workspace may be
+  std::optional<std::vector<Path>> readable{};    // trees, as are the next
   std::optional<std::vector<Path>> writable{};
+  std::optional<std::vector<Path>> tmpfs{};
   std::optional<std::chrono::milliseconds> timeout{};
   // Variables that keep their value; others that select programs or files cannot be set.
   std::optional<std::map<std::string, std::string>> environment{};
+  std::optional<std::vector<std::string>>
+      variables{};  // names with wildcards: others cannot be set
   Origin origin{};
   bool operator==(const Bounds&) const = default;
 };

@@ -17,7 +17,7 @@ enum class Conversation : std::uint8_t { direct, group };
 // The user of a coop.toml that a request is for: at most one of user, sender and cron job. All
 // empty: no coop.toml is read.
 struct Role {
-  std::string config{};  // empty: ./coop.toml, or the one beside the user's policy file
+  std::string config{};  // empty: the one beside the user's policy file
   std::string agent{};
   std::string user{};
   std::string sender{};  // "signal:+15555550100"

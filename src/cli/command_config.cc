@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
+#include "cli/try_plan.h"
 #include "cli/usage/usage.h"
 #include "coop/sandbox.h"
 #include "host/machine/tools.h"
@@ -49,6 +50,49 @@ Result<void> check_projects(const HostFacts& facts, const policy::Config& config
   return {};
 }
 
+// Whatever `coop run` and the tools would refuse for an agent, a user or a job. Those without settings of their own are
+// like the agent.
+class Plans {
+ public:
+  Plans(std::shared_ptr<const policy::Config> config, const Path& path, Findings& findings)
+      : config_(std::move(config)), path_(path), findings_(findings) {}
+
+  void check() {
+    if (config_->agents.empty()) plan({}, "[sandbox]", {});
+    for (const policy::Agent& agent : config_->agents)
+      plan({.agent = agent.id}, agent.id.empty() ? "[agent]" : "agent " + in_quotes(agent.id),
+           agent.at);
+    for (const policy::User& user : config_->users)
+      if (!user.sandbox.empty()) plan({.user = user.name}, "user " + in_quotes(user.name), user.at);
+    for (const policy::CronJob& job : config_->cron) {
+      const auto purpose =
+          job.command.empty() ? request::Purpose::tools : request::Purpose::command;
+      if (!job.sandbox.empty() || !job.command.empty())
+        plan({.cron = job.name}, "cron job " + in_quotes(job.name), job.at, purpose);
+    }
+  }
+
+ private:
+  void plan(Role role, const std::string& whose, const Position& at,
+            request::Purpose purpose = request::Purpose::tools) {
+    role.config = path_;
+    const Result<const policy::Agent*> agent = find_agent(*config_, role.agent);
+    if (!agent || !policy::sandbox_enabled(*config_, *agent)) return;
+    const bool named = *agent != nullptr && !(*agent)->workspace.empty();
+    const request::Wanted wanted{
+        .workspace =
+            named ? (*agent)->workspace : Path(word_of(config_->sandbox, policy::Key::workspace)),
+        .role = std::move(role),
+        .config = config_};
+    try_plan(wanted, purpose, {.scope = Scope::config, .file = config_->file, .at = at}, whose,
+             findings_);
+  }
+
+  std::shared_ptr<const policy::Config> config_;
+  const Path& path_;
+  Findings& findings_;
+};
+
 std::string as_json(const policy::Config& config, const Findings& findings) {
   const Json json{{"file", config.file},
                   {"ok", !policy::has_errors(findings)},
@@ -80,12 +124,14 @@ Result<int> config_check(const Parsed& flags) {
   const Path path = TRY(request::find_config(
       facts, flags.arguments.empty() ? flags.get("--config") : flags.arguments.front()));
   Findings findings;
-  const policy::Config config = TRY(request::load_config(facts, path, findings));
-  const policy::CheckFacts machine = TRY(facts_for(config));
-  const Findings more = policy::check_config(config, machine);
+  policy::Config read = TRY(request::load_config(facts, path, findings));
+  const auto config = std::make_shared<const policy::Config>(std::move(read));
+  const policy::CheckFacts machine = TRY(facts_for(*config));
+  const Findings more = policy::check_config(*config, machine);
   findings.insert(findings.end(), more.begin(), more.end());
-  TRY(check_projects(facts, config, findings));
-  TRY(print_all(flags.has("--json") ? as_json(config, findings) : as_text(config, findings)));
+  TRY(check_projects(facts, *config, findings));
+  if (!policy::has_errors(findings)) Plans(config, path, findings).check();
+  TRY(print_all(flags.has("--json") ? as_json(*config, findings) : as_text(*config, findings)));
   return policy::has_errors(findings) ? 1 : 0;
 }
 

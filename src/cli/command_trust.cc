@@ -30,6 +30,7 @@ struct Report {
   const request::ActingAs& acting_as;
   policy::Effective effective{};
   bool enabled = false;
+  bool sandboxed = true;  // if it is enabled
 };
 
 // Where the tools of this principal run.
@@ -37,9 +38,7 @@ std::string place_text(const Report& report) {
   if (!report.enabled)
     return "no: it is disabled by " +
            report::to_text(report.effective.settings.at(policy::Key::mode).origin);
-  return policy::is_sandboxed(report.acting_as.principal.trust)
-             ? "yes"
-             : "no: the owner works on the host directly";
+  return report.sandboxed ? "yes" : "no: the owner works on the host directly";
 }
 
 std::string as_text(const Report& report) {
@@ -79,7 +78,7 @@ std::string as_json(const Report& report) {
       {"tools", tools_of(principal.trust)},
       {"stores", policy::memory_stores(principal.trust)},
       {"sandbox_enabled", report.enabled},
-      {"sandboxed", report.enabled && policy::is_sandboxed(principal.trust)},
+      {"sandboxed", report.enabled && report.sandboxed},
       {"sandbox", report::settings_json(report.effective.settings, report::Defaults::shown)},
       {"refused", report::refusals_json(report.effective.refused)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -112,12 +111,15 @@ Result<int> command_trust(const Parsed& flags) {
   // Tools bypass the sandbox only if the configuration says so.
   effective.settings.try_emplace(policy::Key::mode, policy::Setting{.value = "enabled"});
   const bool enabled = word_of(effective.settings, policy::Key::mode) == "enabled";
+  const bool sandboxed =
+      policy::is_sandboxed(acting_as->principal.trust) || !policy::owner_may_bypass(effective);
   const Report report{.subject = !role.sender.empty() ? role.sender
                                  : !role.user.empty() ? "user " + role.user
                                                       : "cron job " + role.cron,
                       .acting_as = *acting_as,
                       .effective = std::move(effective),
-                      .enabled = enabled};
+                      .enabled = enabled,
+                      .sandboxed = sandboxed};
   TRY(print_all(flags.has("--json") ? as_json(report) : as_text(report)));
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "policy/destinations/port_rule.h"
 #include "policy/policy.h"
 #include "policy/settings/read_items.h"
+#include "policy/settings/read_values.h"
 
 namespace coop::cli {
 
@@ -25,6 +26,10 @@ constexpr std::string_view kLimits = "Limits";
 constexpr std::string_view kStrictness = "Strictness";
 constexpr std::string_view kPeople = "People and agents (coop.toml)";
 constexpr std::string_view kOutput = "Terminal and output";
+
+constexpr std::string_view kNarrows = "it only narrows";
+constexpr std::string_view kWho = "who acts; the other keys bound what each may do";
+constexpr std::string_view kShown = "it is about output only";
 
 Result<void> add_rule(Options& options, RuleKind kind, Value flag, Value value) {
   Missing if_missing = Missing::fail;
@@ -96,9 +101,9 @@ Result<void> setting(Options& options, Value flag, Value value) {
   return {};
 }
 
-template <Key key, bool value>
+template <Key key, bool on>
 Result<void> boolean(Options& options, Value flag, Value) {
-  set_value(options, key, flag, value);
+  set_value(options, key, flag, on);
   return {};
 }
 
@@ -159,14 +164,10 @@ Result<void> pass_environment(Options& options, Value flag, Value value) {
 }
 
 Result<void> set_hostname(Options& options, Value flag, Value value) {
-  const bool good =
-      !value.empty() && value.size() <= 63 && std::ranges::all_of(value, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '.';
-      });
-  if (!good)
+  if (!policy::is_hostname(value))
     return invalid(flag, "\"" + printable(value) + "\" is not a host name",
                    "letters, digits, '-' and '.', at most 63");
-  options.wanted.unkeyed.hostname = value;
+  set_value(options, Key::hostname, flag, std::string(value));
   return {};
 }
 
@@ -185,19 +186,9 @@ Result<void> role(Options& options, Value flag, Value value) {
   return {};
 }
 
-template <std::optional<std::uint64_t> Limits::* field, Result<std::uint64_t> (*parse)(Value)>
-Result<void> limit(Options& options, Value flag, Value value) {
-  options.wanted.unkeyed.limits.*field = TRY(positive(flag, parse(value)));
-  return {};
-}
-
 template <typename T>
 T& field_of(Options& options, T Options::* field) {
   return options.*field;
-}
-template <typename T>
-T& field_of(Options& options, T Policy::* field) {
-  return options.wanted.unkeyed.*field;
 }
 template <typename T>
 T& field_of(Options& options, T Role::* field) {
@@ -224,39 +215,47 @@ constexpr std::array kFlags{
            o.wanted.workspace = v;
            return {};
          },
-         kPathValue},
+         kPathValue}
+        .bounded_by("workspaces"),
     Flag{"--view", "", "minimal|host", kFiles,
          "minimal: system programs and the workspace at /work; host: the machine in its usual "
          "places, read-only, without its secrets and with a home of its own",
-         setting<Key::view>, one_of("minimal host")},
+         setting<Key::view>, one_of("minimal host")}
+        .bounded_by("view"),
     Flag{"--show-home", "", "", kFiles,
          "host view: show the whole home but its secrets, not only the toolchains in it",
-         boolean<Key::show_home, true>},
+         boolean<Key::show_home, true>}
+        .bounded_by("show_home"),
     Flag{"--hide-secrets", "", "", kFiles,
          "hide .env, private keys and the like in the workspace (default for trust below full)",
-         boolean<Key::hide_secrets, true>},
+         boolean<Key::hide_secrets, true>}
+        .without_key(kNarrows),
     Flag{"--rw", "", "PATH", kFiles, "show PATH writable (PATH? if it may be missing)",
-         rule<RuleKind::read_write>, kPathValue},
-    Flag{"--ro", "", "PATH", kFiles, "show PATH read-only", rule<RuleKind::read_only>, kPathValue},
+         rule<RuleKind::read_write>, kPathValue}
+        .bounded_by("writable_paths"),
+    Flag{"--ro", "", "PATH", kFiles, "show PATH read-only", rule<RuleKind::read_only>, kPathValue}
+        .bounded_by("readable_paths"),
     Flag{"--hide", "--blacklist", "PATH", kFiles, "hide PATH under every name it has",
-         rule<RuleKind::hide>, kPathValue},
+         rule<RuleKind::hide>, kPathValue}
+        .without_key(kNarrows),
     Flag{"--overlay", "", "PATH", kFiles, "make PATH writable in a private layer that vanishes",
-         rule<RuleKind::overlay>, kPathValue},
+         rule<RuleKind::overlay>, kPathValue}
+        .bounded_by("overlay_paths readable_paths"),
     Flag{"--tmpfs", "", "PATH", kFiles, "put an empty writable directory at PATH",
-         rule<RuleKind::tmpfs>, kPathValue},
+         rule<RuleKind::tmpfs>, kPathValue}
+        .bounded_by("tmpfs_paths"),
     Flag{"--cache", "", "NAME", kFiles,
          "show a toolchain's caches, copy-on-write: cargo, go, npm, pip, …",
-         name<Key::cache_volumes>, kCacheValue},
+         name<Key::cache_volumes>, kCacheValue}
+        .bounded_by("cache_volumes"),
     Flag{"--share-cache", "", "NAME", kFiles,
          "the same, but what the toolchain checks again is the host's own: cargo, npm, poetry",
-         name<Key::share_caches>, kCacheValue},
+         name<Key::share_caches>, kCacheValue}
+        .bounded_by("share_caches"),
     Flag{"--allow-guarded", "", "NAME", kFiles,
          "let the command change NAME (a name in policies/guards.txt, like .git/config)",
-         [](Options& o, Value, Value v) -> Result<void> {
-           o.wanted.unkeyed.allow_guarded.emplace_back(v);
-           return {};
-         },
-         kGuardValue},
+         name<Key::allow_guarded>, kGuardValue}
+        .bounded_by("allow_guarded"),
     Flag{"--chdir", "-C", "DIR", kFiles, "start in DIR, a path inside the sandbox",
          [](Options& o, Value flag, Value v) -> Result<void> {
            if (!v.starts_with('/'))
@@ -264,105 +263,149 @@ constexpr std::array kFlags{
                             "name a path inside the sandbox, like /work/src");
            o.wanted.unkeyed.directory = normalize(v);
            return {};
-         }},
+         }}
+        .without_key("a path inside; it gives no rights"),
     Flag{"--as-self", "", "", kIdentity, "keep your user id inside (default)",
-         choose<&Policy::identity, Identity::self>},
+         boolean<Key::as_root, false>}
+        .without_key(kNarrows),
     Flag{"--as-root", "", "", kIdentity, "be uid 0 inside; it gives no rights outside",
-         choose<&Policy::identity, Identity::root>},
-    Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable", set_environment},
+         boolean<Key::as_root, true>}
+        .bounded_by("as_root"),
+    Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable", set_environment}.bounded_by(
+        "env.set env.names"),
     Flag{"--pass-env", "", "NAME", kIdentity, "pass a variable of yours on; most are not",
-         pass_environment},
+         pass_environment}
+        .bounded_by("env.pass env.names"),
     Flag{"--unsafe-env", "", "NAME", kIdentity,
          "allow --env or --pass-env of a variable that injects code, like LD_PRELOAD",
-         name<Key::env_unsafe>},
-    Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<id>)", set_hostname},
+         name<Key::env_unsafe>}
+        .bounded_by("env.unsafe"),
+    Flag{"--hostname", "", "NAME", kIdentity, "hostname inside (default: coop-<id>)", set_hostname}
+        .bounded_by("hostname"),
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
          [](Options& o, Value flag, Value v) -> Result<void> {
-           o.wanted.unkeyed.time_offset = TRY(of_flag(flag, parse_signed(v)));
+           const std::int64_t seconds = TRY(of_flag(flag, parse_signed(v)));
+           set_value(o, Key::time_offset, flag, std::to_string(seconds));
            return {};
-         }},
+         }}
+        .bounded_by("time_offset"),
     Flag{"--debug", "", "", kIdentity, "let processes inside trace each other (default)",
-         boolean<Key::debug, true>},
+         boolean<Key::debug, true>}
+        .bounded_by("debug"),
     Flag{"--no-debug", "", "", kIdentity, "deny ptrace and process_vm_* inside",
-         boolean<Key::debug, false>},
+         boolean<Key::debug, false>}
+        .without_key(kNarrows),
     Flag{"--network", "", "none|allowlist|full|veth|host", kNetwork,
          "none: loopback only (default); allowlist: what --allow-net names; full: the internet, "
          "and of private networks what --allow-net names; veth: the same through a veth pair "
          "(needs root); "
          "host: the host's own, which needs --unsafe host_network",
-         choose_network, one_of("none allowlist full veth host")},
+         choose_network, one_of("none allowlist full veth host")}
+        .bounded_by("network"),
     Flag{"--allow-net", "", "HOST[:PORT]", kNetwork,
          "let HOST be reached: a name, *.example.com, an address, 10.0.0.0/8 (default ports: 80, "
          "443)",
-         destination<Key::network_allow>},
+         destination<Key::network_allow>}
+        .bounded_by("network.allow"),
     Flag{"--deny-net", "", "HOST[:PORT]", kNetwork, "deny HOST, whatever allows it",
-         destination<Key::network_deny>},
+         destination<Key::network_deny>}
+        .without_key(kNarrows),
     Flag{"--allow-udp", "", "CIDR:PORT", kNetwork,
          "let UDP be sent to a port of an address or network, like 10.0.0.0/8:5000 or "
          "[fd00::/8]:5000",
-         destination<Key::network_udp>},
+         destination<Key::network_udp>}
+        .bounded_by("network.udp"),
     Flag{
         "--publish", "", "[ADDR:]HOST:SANDBOX", kNetwork,
         "forward port HOST of this machine to port SANDBOX inside (ADDR: 127.0.0.1); PORT for both",
-        destination<Key::network_publish>},
+        destination<Key::network_publish>}
+        .bounded_by("network.publish"),
     Flag{"--host-port", "", "PORT", kNetwork,
          "forward localhost:PORT inside to this machine's localhost:PORT",
-         destination<Key::network_host_ports>},
+         destination<Key::network_host_ports>}
+        .bounded_by("network.host_ports"),
     Flag{"--socket", "", "PATH", kNetwork,
          "let the Unix socket PATH be connected to; docker.sock and others like it need --unsafe "
          "control_sockets",
-         add_socket, kPathValue},
+         add_socket, kPathValue}
+        .bounded_by("sockets"),
     Flag{"--unsafe", "", "WORD", kNetwork,
          "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
-         one_of("host_network control_sockets")},
+         one_of("host_network control_sockets")}
+        .bounded_by("unsafe"),
     Flag{"--memory", "-m", "SIZE", kLimits,
-         "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>},
+         "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>}
+        .bounded_by("memory"),
     Flag{"--pids", "", "N", kLimits, "processes and threads (default: 4096), or unlimited",
-         setting<Key::pids_limit>},
-    Flag{"--cpus", "", "N", kLimits, "CPU time, in processors: 2, 0.5", setting<Key::cpus>},
+         setting<Key::pids_limit>}
+        .bounded_by("pids_limit"),
+    Flag{"--cpus", "", "N", kLimits, "CPU time, in processors: 2, 0.5", setting<Key::cpus>}
+        .bounded_by("cpus"),
     Flag{"--tmp-size", "", "SIZE", kLimits,
-         "size of /tmp and other private file systems (default: 512m)", setting<Key::tmp_size>},
+         "size of /tmp and other private file systems (default: 512m)", setting<Key::tmp_size>}
+        .bounded_by("tmp_size"),
     Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process",
-         limit<&Limits::open_files, parse_count>},
+         setting<Key::open_files>}
+        .bounded_by("open_files"),
     Flag{"--file-size", "", "SIZE", kLimits, "size of any one file written",
-         limit<&Limits::file_size, parse_size>},
+         setting<Key::file_size>}
+        .bounded_by("file_size"),
     Flag{"--timeout", "-t", "DURATION", kLimits, "kill everything after: 30s, 5m (exit code 124)",
-         setting<Key::timeout>},
+         setting<Key::timeout>}
+        .bounded_by("timeout"),
     Flag{"--output-limit", "", "SIZE", kLimits,
-         "with --json: bytes kept of each stream (default: 1m)", setting<Key::output_limit>},
+         "with --json: bytes kept of each stream (default: 1m)", setting<Key::output_limit>}
+        .bounded_by("output_limit"),
     Flag{"--require", "", "MECHANISM", kStrictness, "fail without it: landlock, proc, limits",
-         set_need<Need::required>, one_of("landlock proc limits")},
+         set_need<Need::required>, one_of("landlock proc limits")}
+        .without_key(kNarrows),
     Flag{"--best-effort", "", "MECHANISM", kStrictness, "go on without it, and say so",
-         set_need<Need::best_effort>, one_of("landlock proc limits")},
+         set_need<Need::best_effort>, one_of("landlock proc limits")}
+        .bounded_by("landlock proc limits"),
     Flag{"--config", "", "FILE", kPeople,
-         "take the settings of this coop.toml (default with the flags below: ./coop.toml)",
-         role<&Role::config>, kPathValue},
+         "take the settings of this coop.toml (default with the flags below: the one of your "
+         "configuration directory)",
+         role<&Role::config>, kPathValue}
+        .without_key(kWho),
     Flag{"--as", "", "USER", kPeople, "run as this user of coop.toml: trust and overrides apply",
-         role<&Role::user>},
+         role<&Role::user>}
+        .without_key(kWho),
     Flag{"--channel", "", "SENDER", kPeople,
          "run for a sender, like signal:+15555550100: the user who matches, or public",
-         role<&Role::sender>},
+         role<&Role::sender>}
+        .without_key(kWho),
     Flag{"--group", "", "", kPeople, "in a group conversation: trust is at most familiar",
-         choose<&Role::conversation, Conversation::group>},
+         choose<&Role::conversation, Conversation::group>}
+        .without_key(kWho),
     Flag{"--agent", "", "ID", kPeople, "with the settings and workspace of this agent",
-         role<&Role::agent>},
+         role<&Role::agent>}
+        .without_key(kWho),
     Flag{"--cron", "", "NAME", kPeople,
-         "with the user and overrides of this job; without a COMMAND its own", role<&Role::cron>},
+         "with the user and overrides of this job; without a COMMAND its own", role<&Role::cron>}
+        .without_key(kWho),
     Flag{"--verbose", "-v", "", kOutput, "log each step on standard error",
-         choose<&Options::verbose, true>},
+         choose<&Options::verbose, true>}
+        .without_key(kShown),
     Flag{"--log-format", "", "text|json", kOutput,
          "with -v: json is one object a line (default: text at a terminal, else json)",
-         choose_log_format, one_of("text json")},
+         choose_log_format, one_of("text json")}
+        .without_key(kShown),
     Flag{"--quiet", "-q", "", kOutput, "at a terminal: no line about the sandbox before it starts",
-         choose<&Options::quiet, true>},
+         choose<&Options::quiet, true>}
+        .without_key(kShown),
     Flag{"--tty", "", "", kOutput, "give the command a terminal of its own",
-         choose<&Options::terminal, Terminal::always>},
+         choose<&Options::terminal, Terminal::always>}
+        .without_key(kShown),
     Flag{"--no-tty", "", "", kOutput, "never; by default it gets one when you are at a terminal",
-         choose<&Options::terminal, Terminal::never>},
-    Flag{"--json", "", "", kOutput, "print the result as JSON", choose<&Options::json, true>},
+         choose<&Options::terminal, Terminal::never>}
+        .without_key(kShown),
+    Flag{"--json", "", "", kOutput, "print the result as JSON", choose<&Options::json, true>}
+        .without_key(kShown),
     Flag{"--why", "", "", kOutput, "plan: the reason of each step and rule",
-         choose<&Options::why, true>},
-    Flag{"--help", "-h", "", kOutput, "show this", choose<&Options::help, true>},
+         choose<&Options::why, true>}
+        .without_key(kShown),
+    Flag{"--help", "-h", "", kOutput, "show this", choose<&Options::help, true>}.without_key(
+        kShown),
 };
 
 // A command's own flag of the same name is not that of `coop run`.

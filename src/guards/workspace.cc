@@ -61,6 +61,7 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   WorkspaceFacts facts{.outside_git = find_outside_git(root)};
   const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
   GitNames names(user, trees);
+  names.home_guards(guards, user);
   // A grant may lead into the home directory through symlinks. For the workspace alone the text decides: resolving
   // every name costs more than the rest of a start.
   const Path home = canonical(user.home).value_or(user.home);

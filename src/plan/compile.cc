@@ -191,7 +191,8 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
   for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);
   if (policy.network != NetworkMode::none)
     for (const char* path : kNameFiles) paths.emplace_back(path);
-  for (const auto* trees : {&policy.bounds.readable, &policy.bounds.writable})
+  for (const auto* trees : {&policy.bounds.workspaces, &policy.bounds.readable,
+                            &policy.bounds.writable, &policy.bounds.tmpfs})
     if (*trees) paths.insert(paths.end(), (*trees)->begin(), (*trees)->end());
   return paths;
 }

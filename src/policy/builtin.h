@@ -21,7 +21,8 @@ struct NamedReason {
 };
 
 // Where a guarded name counts, and what is done about it: see the head of policies/guards.txt.
-enum class GuardKind : std::uint8_t { beside_git, anywhere, file, home, contents };
+// home_path: "~/.bashrc", from policies/home_guards.txt.
+enum class GuardKind : std::uint8_t { beside_git, anywhere, file, home, contents, home_path };
 
 struct GuardEntry : NamedReason {
   GuardKind kind;

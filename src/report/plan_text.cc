@@ -54,7 +54,7 @@ std::string guarded_names(const GuardPlan& guards) {
   std::vector<std::string_view> allowed;
   for (const policy::NamedReason& guard : policy::guards())
     if (!contains(guards.names, guard.name)) allowed.push_back(guard.name);
-  return "the names of policies/guards.txt" +
+  return "the names of policies/guards.txt and home_guards.txt" +
          (allowed.empty() ? "" : ", but not " + joined(allowed, " "));
 }
 

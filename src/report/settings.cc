@@ -40,6 +40,7 @@ std::string initial_text(const KeyInfo& info) {
   const std::string text(info.initial);
   if (is_list(info.key)) return info.key == Key::env_set ? "{}" : "[]";
   const bool bare = info.type == policy::KeyType::boolean ||
+                    info.type == policy::KeyType::seconds ||
                     (info.type == policy::KeyType::count && text != "unlimited");
   return bare ? text : "\"" + text + "\"";
 }
@@ -64,6 +65,9 @@ Json items_json(const Setting& setting) {
   return items;
 }
 
+// An empty list of the organisation's would refuse everything; without one nothing is bounded.
+bool has_default(Key key) { return key != Key::workspace && !policy::is_of_organisation(key); }
+
 }  // namespace
 
 std::string settings_text(const policy::Settings& settings, Origins origins, Defaults defaults) {
@@ -71,7 +75,7 @@ std::string settings_text(const policy::Settings& settings, Origins origins, Def
   for (const KeyInfo& info : policy::keys()) {
     const auto found = settings.find(info.key);
     if (found == settings.end()) {
-      if (defaults == Defaults::left_out || info.key == Key::workspace) continue;
+      if (defaults == Defaults::left_out || !has_default(info.key)) continue;
       text += line(std::string(info.name) + " = " + initial_text(info), Origin::of_coop(), origins);
     } else if (is_list(info.key)) {
       text += list_text(info, found->second, origins);
@@ -97,7 +101,7 @@ Json settings_json(const policy::Settings& settings, Defaults defaults) {
   for (const KeyInfo& info : policy::keys()) {
     const auto found = settings.find(info.key);
     const bool built_in = found == settings.end();
-    if (built_in && (defaults == Defaults::left_out || info.key == Key::workspace)) continue;
+    if (built_in && (defaults == Defaults::left_out || !has_default(info.key))) continue;
     const Setting setting =
         built_in ? Setting{.origin = Origin::of_coop()} : without_secrets(info.key, found->second);
     Json entry = Json::object();

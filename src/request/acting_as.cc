@@ -51,18 +51,20 @@ Result<void> choose(ActingAs& acting_as, const Role& role) {
 Result<Path> find_config(const HostFacts& facts, const std::string& given) {
   if (given == "-") return Path("-");
   if (!given.empty()) return given.starts_with('/') ? given : join(facts.working_directory, given);
-  const Path here = join(facts.working_directory, "coop.toml");
+  // Never the one of the current directory: it may be a stranger's repository, and the file says who is trusted.
   const Path usual = join(parent_of(host::policy_places(facts, {}).user), "coop.toml");
-  for (const Path& path : {here, usual})
-    if (::access(path.c_str(), F_OK) == 0) return path;
-  return invalid("coop.toml", "there is none here, and none at " + printable(usual),
-                 "name one with --config FILE");
+  struct stat status{};
+  if (::lstat(usual.c_str(), &status) == 0) return usual;
+  const bool here = ::access(join(facts.working_directory, "coop.toml").c_str(), F_OK) == 0;
+  return invalid(
+      "coop.toml", "there is none at " + printable(usual),
+      here ? "the one of this directory is taken only if it is named: --config ./coop.toml"
+           : "name one with --config FILE");
 }
 
-Result<std::string> read_config_text(const Path& path) {
-  if (path == "-") return read_all(STDIN_FILENO, "standard input");
-  const std::optional<std::string> text =
-      TRY(host::read_policy_file(path, host::RequiredOwner::anyone));
+Result<std::string> read_config_text(const Path& path, host::RequiredOwner owner) {
+  if (path == "-") return read_all(STDIN_FILENO, "standard input", host::kLargestPolicyFile);
+  const std::optional<std::string> text = TRY(host::read_policy_file(path, owner));
   if (text) return *text;
   return system_error_of(ENOENT, "open", path);
 }

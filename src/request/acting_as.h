@@ -8,12 +8,13 @@
 #include "base/result.h"
 #include "coop/request.h"
 #include "host/facts.h"
+#include "host/files/policy_files.h"
 #include "policy/people/config.h"
 
 namespace coop::request {
 
-// `given`, or ./coop.toml, or coop/coop.toml in the configuration directory; an error when there is
-// none.
+// `given`, or coop/coop.toml in the user's configuration directory; an error when there is none. A file of the current
+// directory has to be named.
 Result<Path> find_config(const HostFacts& facts, const std::string& given);
 
 // Mistakes are in `findings`; only a file that cannot be read is an error. "-" is standard input.
@@ -37,8 +38,10 @@ struct ActingAs {
   Path workspace() const;  // empty: coop.toml names none
 };
 
-// The text of a configuration; "-" is standard input.
-Result<std::string> read_config_text(const Path& path);
+// The text of a configuration; "-" is standard input. A file that others can change would let them say who is trusted:
+// it and its directory must belong to the user or root, as for a policy file.
+Result<std::string> read_config_text(const Path& path,
+                                     host::RequiredOwner owner = host::RequiredOwner::self);
 
 // A configuration with a mistake in it is an error: who is trusted how far must not be half known. `loaded` is the
 // configuration where it has been read already; null: the file is read now.

@@ -72,7 +72,7 @@ void add_mode(Settings& flags, const policy::Effective& below) {
 std::vector<PathRule> absolute_rules(const std::vector<PathRule>& rules, const HostFacts& facts) {
   std::vector<PathRule> result;
   for (PathRule rule : rules) {
-    if (("/" + rule.path + "/").contains("/../")) continue;
+    if (rule.kind != RuleKind::tmpfs && ("/" + rule.path + "/").contains("/../")) continue;
     rule.path = normalize(policy::expand_home(rule.path, facts.home), facts.working_directory);
     result.push_back(std::move(rule));
   }
@@ -85,6 +85,11 @@ Settings command_line_layer(const Wanted& wanted, const policy::Effective& below
   if (const auto sockets = flags.find(Key::sockets); sockets != flags.end())
     for (policy::Item& item : sockets->second.items)
       item.path = normalize(policy::expand_home(item.text, facts.home), facts.working_directory);
+  // A shell has expanded the "~" of --allow-guarded ~/.profile.
+  if (const auto guards = flags.find(Key::allow_guarded); guards != flags.end())
+    for (policy::Item& item : guards->second.items)
+      if (is_within(item.text, facts.home) && item.text != facts.home)
+        item.text = "~/" + std::string(relative_to(item.text, facts.home));
   add_mode(flags, below);
   policy::add_path_rules(flags, absolute_rules(wanted.unkeyed.rules, facts), workspace);
   return flags;
@@ -113,13 +118,7 @@ Result<void> check_flags(const policy::Effective& effective) {
 
 void add_unkeyed(Policy& policy, const Policy& unkeyed) {
   policy.workspace_access = unkeyed.workspace_access;
-  policy.allow_guarded = unkeyed.allow_guarded;
-  policy.identity = unkeyed.identity;
-  policy.time_offset = unkeyed.time_offset;
-  policy.hostname = unkeyed.hostname;
   policy.directory = unkeyed.directory;
-  policy.limits.open_files = unkeyed.limits.open_files;
-  policy.limits.file_size = unkeyed.limits.file_size;
   policy.rules.insert(policy.rules.end(), unkeyed.rules.begin(), unkeyed.rules.end());
 }
 
@@ -145,8 +144,9 @@ Result<void> check_real_sockets(const Resolved& resolved, const Settings& flags,
 
 std::vector<policy::Layer> layers_of(const PolicySources& sources, const ActingAs* acting_as) {
   std::vector<policy::Layer> layers = sources.layers();
-  if (acting_as != nullptr)
-    for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
+  if (acting_as == nullptr) return layers;
+  layers.push_back(policy::gateway_defaults());
+  for (policy::Layer& layer : acting_as->layers()) layers.push_back(std::move(layer));
   return layers;
 }
 
@@ -177,9 +177,7 @@ Result<Settings> read_json_settings(std::string_view text) {
 
 policy::Effective effective_of(const PolicySources& sources, const ActingAs* acting_as) {
   policy::Effective effective = policy::merge(layers_of(sources, acting_as), sources.approval);
-  if (acting_as == nullptr) return effective;
-  policy::add_gateway_defaults(effective);
-  add_trust_defaults(effective, *acting_as);
+  if (acting_as != nullptr) add_trust_defaults(effective, *acting_as);
   return effective;
 }
 
@@ -194,7 +192,6 @@ Result<Resolved> resolve_layers(std::vector<policy::Layer> below, policy::Approv
     resolved.effective = policy::merge(below, approval);
     TRY(check_flags(resolved.effective));
   }
-  if (wanted.role.any()) policy::add_gateway_defaults(resolved.effective);
   resolved.policy = TRY(policy::policy_from(resolved.effective, surroundings_of(facts, workspace)));
   TRY(check_show_home(wanted, resolved.policy));
   add_unkeyed(resolved.policy, wanted.unkeyed);
@@ -210,6 +207,7 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   }
   const Path named = wanted_workspace(wanted, acting_as.get());
   const Path workspace = real_workspace(facts, named);
+  if (named.empty()) TRY(check_unnamed_workspace(facts, workspace));
   if (acting_as) TRY(check_place(*acting_as, wanted.role, facts, workspace));
   const PolicySources sources = TRY(read_policy_sources(facts, workspace));
   TRY(check_sources(sources));

@@ -25,7 +25,7 @@ struct Wanted {
   std::shared_ptr<const policy::Config> config{};  // of the role, where it has been read already
   policy::Settings settings{};                     // of a program
   policy::Settings flags{};  // of a command line, but for its rules about paths
-  // What policy files have no key for: identity, host name, directory, guards, … Its rules are those of
+  // What policy files have no key for: access to the workspace, and the directory to start in. Its rules are those of
   // the command line, of which a later one wins over an earlier one.
   Policy unkeyed{};
   ProjectGrants project_grants = ProjectGrants::as_approved;

@@ -97,6 +97,19 @@ Result<Policy> within_ceiling(Policy policy, const HostFacts& facts) {
   return policy::bounded(std::move(policy), file.settings, surroundings);
 }
 
+Result<void> check_unnamed_workspace(const HostFacts& facts, const Path& workspace) {
+  for (const Path& home : {facts.home, facts.account_home}) {
+    const Path real = home.empty() ? Path{} : real_workspace(facts, home);
+    if (real.empty() || workspace.empty() || !is_within(real, workspace)) continue;
+    return invalid("--workspace",
+                   "the current directory " + in_quotes(workspace) +
+                       (real == workspace ? " is" : " contains") + " your home directory",
+                   "go to a project first, or say --workspace " + printable(workspace) +
+                       " if you intend this");
+  }
+  return {};
+}
+
 Path real_workspace(const HostFacts& facts, const Path& wanted) {
   const Path whole = wanted.empty()            ? facts.working_directory
                      : wanted.starts_with('/') ? wanted

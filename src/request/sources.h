@@ -43,6 +43,10 @@ Result<Policy> within_ceiling(Policy policy, const HostFacts& facts);
 // The first finding as an error: nothing runs under a policy that was only partially understood.
 Result<void> check_sources(const PolicySources& sources);
 
+// Nothing named `workspace`: it is the current directory, canonical. A home directory, or one that contains it, is not
+// taken unasked: the command could change everything the user has.
+Result<void> check_unnamed_workspace(const HostFacts& facts, const Path& workspace);
+
 // The canonical workspace; empty when it does not exist (the planner reports that).
 Path real_workspace(const HostFacts& facts, const Path& wanted);
 

@@ -93,9 +93,10 @@ std::vector<PathRule> built_in_secrets(const HostFacts& host) {
 // The user's rules come after the built-in ones, so that they win for the same path.
 Result<void> complete(Policy& policy, const HostFacts& host) {
   if (policy.id.empty()) policy.id = new_id();
-  policy.workspace =
-      normalize(policy.workspace.empty() ? "." : policy.workspace, host.working_directory);
+  const bool unnamed = policy.workspace.empty();
+  policy.workspace = normalize(unnamed ? "." : policy.workspace, host.working_directory);
   policy.workspace = TRY(open_workspace(policy.workspace));
+  if (unnamed) TRY(request::check_unnamed_workspace(host, policy.workspace));
   const auto absolute = [&](Path& path) {
     path = without_dots(policy::expand_home(path, host.home), host.working_directory);
   };

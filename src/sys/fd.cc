@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/path.h"
+
 namespace coop {
 
 void UniqueFd::reset(int fd) {
@@ -57,7 +59,7 @@ Result<UniqueFd> open_in_root(int root, const std::string& name, int flags) {
   return open_resolved(root, name, flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
-Result<std::string> read_all(int fd, std::string_view name) {
+Result<std::string> read_all(int fd, std::string_view name, std::size_t most) {
   std::string text;
   std::array<char, 16384> buffer;
   for (;;) {
@@ -66,6 +68,8 @@ Result<std::string> read_all(int fd, std::string_view name) {
     if (count < 0) return system_error("read", name);
     if (count == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > most)
+      return invalid("read", in_quotes(name) + " has more than " + std::to_string(most) + " bytes");
   }
 }
 

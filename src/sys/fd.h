@@ -43,7 +43,9 @@ Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags)
 // link (/proc/self/root) is followed.
 Result<UniqueFd> open_in_root(int root, const std::string& name, int flags);
 
-Result<std::string> read_all(int fd, std::string_view name);
+// Every read has a bound: an endless file or pipe must not use up the memory. More than `most` bytes is an error.
+inline constexpr std::size_t kMostRead = std::size_t{64} << 20;
+Result<std::string> read_all(int fd, std::string_view name, std::size_t most = kMostRead);
 Result<std::string> read_file(const Path& path);
 Result<void> write_all(int fd, std::string_view data, std::string_view name);
 // Writes to an existing file (a kernel interface): no create, no truncate.

@@ -26,6 +26,7 @@ Result<OpenedTools> open_tools(const ToolsRequest& request) {
   const request::Resolved resolved = TRY(request::resolve(request.wanted, request::Purpose::tools));
   ToolboxOptions options{.policy = resolved.policy,
                          .sandbox_enabled = is_enabled(resolved.effective),
+                         .owner_bypass = policy::owner_may_bypass(resolved.effective),
                          .on_leak = request.on_leak,
                          .log = request.log,
                          .shared = request.shared};

@@ -32,11 +32,14 @@ ToolOutput on_files(const ToolContext& context, const Json& arguments) {
 
 // One policy for all tools: a tool does not fetch what a command may not reach.
 ToolOutput fetch(const ToolContext& context, const Json& arguments) {
-  if (context.sandbox == nullptr) return fetch_url(arguments, system_resolver());
+  FetchLimits most;
+  most.time = std::min(most.time, context.limits.timeout.value_or(most.time));
+  most.size = std::min<std::uint64_t>(most.size, context.limits.output_limit);
+  if (context.sandbox == nullptr) return fetch_url(arguments, system_resolver(), {}, most);
   if (context.sandbox->network == NetworkMode::none)
     return refusal("fetch_url: the policy gives this sandbox no network",
                    Rule::of_coop(Part::network_mode, "none"));
-  return fetch_url(arguments, system_resolver(), fetch_rules(*context.sandbox));
+  return fetch_url(arguments, system_resolver(), fetch_rules(*context.sandbox), most);
 }
 
 constexpr std::array kRows{
@@ -46,7 +49,7 @@ constexpr std::array kRows{
         "and the tail of much of it) and exit code.",
         R"json({"type":"object","properties":{
 "command":{"type":"string","description":"what /bin/sh runs"},
-"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, or 120)"},
+"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, which is also the most, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["command"],"additionalProperties":false})json",
         "exit_code, stdout and stderr (text and size of each), what was denied or quarantined"},
@@ -56,7 +59,7 @@ constexpr std::array kRows{
 "program":{"type":"string","description":"a name on the PATH, or a path inside"},
 "arguments":{"type":"array","items":{"type":"string"}},
 "environment":{"type":"object","additionalProperties":{"type":"string"},"description":"variables to set"},
-"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, or 120)"},
+"timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, which is also the most, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["program"],"additionalProperties":false})json",
              "as for bash"},

@@ -13,6 +13,7 @@ struct ToolContext {
   std::function<Result<FileView>()> view{};
   std::function<ShellPlace()> place{};
   Runner runner{};
+  Limits limits{};  // timeout and output limit of the policy, the organisation's included
   const Policy* sandbox = nullptr;  // null: the tool runs on the host
 };
 

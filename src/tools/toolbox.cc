@@ -10,6 +10,7 @@
 #include "base/redact.h"
 #include "host/environment.h"
 #include "leaks/leaks.h"
+#include "policy/merge/bounded.h"
 #include "run/prepare.h"
 #include "tools/arguments.h"
 #include "tools/files/identity.h"
@@ -54,7 +55,17 @@ void gather(const Json& value, std::string& texts) {
 
 Isolation isolation_of(const ToolboxOptions& options) {
   if (!options.sandbox_enabled) return Isolation::disabled;
-  return policy::is_sandboxed(options.trust) ? Isolation::sandbox : Isolation::bypass;
+  const bool bypass = options.owner_bypass && !policy::is_sandboxed(options.trust);
+  return bypass ? Isolation::bypass : Isolation::sandbox;
+}
+
+// What the policy allows any call: the organisation's bound holds whatever a narrower file says.
+Limits limits_of_calls(const Policy& policy) {
+  Limits limits = policy.limits;
+  if (policy.bounds.timeout)
+    limits.timeout =
+        std::min(limits.timeout.value_or(*policy.bounds.timeout), *policy.bounds.timeout);
+  return limits;
 }
 
 Result<FileView> view_of(const ToolboxOptions& options, const FileView* former) {
@@ -107,6 +118,7 @@ std::string_view to_text(Isolation isolation) {
 
 struct Toolbox::State {
   ToolboxOptions options;
+  Limits limits;  // of any call
   ViewCache files;
   Path workspace;
   Path workspace_inside;
@@ -114,8 +126,10 @@ struct Toolbox::State {
   std::mutex making{};
   std::optional<Pool> pool{};
 
-  State(ToolboxOptions chosen, std::pair<Path, Path> workspaces, leaks::LeakScanner leaks)
+  State(ToolboxOptions chosen, Limits of_calls, std::pair<Path, Path> workspaces,
+        leaks::LeakScanner leaks)
       : options(std::move(chosen)),
+        limits(std::move(of_calls)),
         files([this](const FileView* former) { return view_of(options, former); },
               good_for(options.policy)),
         workspace(std::move(workspaces.first)),
@@ -160,7 +174,8 @@ struct Toolbox::State {
       log(LogLevel::debug, on_host() ? kSpan : kExecSpan, "running a command",
           {{"program", command.arguments.front()}, {"user", options.user}});
       if (on_host())
-        return exec_on_host(command, options.policy.workspace, timeout, kOutputLimit, hooks);
+        return exec_on_host(command, options.policy.workspace, timeout,
+                            options.policy.limits.output_limit, hooks);
       Result<ExecOutput> output = run_inside(command, timeout, hooks);
       files.outdate();  // the command may have created files to hide or guard
       return output;
@@ -180,10 +195,10 @@ struct Toolbox::State {
         .path = outside && path != variables.end()
                     ? path->second
                     : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        .timeout = policy.limits.timeout.value_or(kDefaultTimeout),
-        .longest = policy.bounds.timeout};
+        .timeout = limits.timeout.value_or(kDefaultTimeout),
+        .longest = limits.timeout};
     // An organisation that says which variables there are decides about PATH too.
-    if (!outside && policy.bounds.environment) place.path.reset();
+    if (!outside && !policy::check_environment({{"PATH", ""}}, policy.bounds)) place.path.reset();
     return place;
   }
 
@@ -191,6 +206,7 @@ struct Toolbox::State {
     return {.view = [this] { return files.get(); },
             .place = [this] { return place(); },
             .runner = runner(hooks),
+            .limits = limits,
             .sandbox = on_host() ? nullptr : &options.policy};
   }
 
@@ -249,14 +265,15 @@ Toolbox::Toolbox(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Toolbox::~Toolbox() = default;
 
 Result<std::unique_ptr<Toolbox>> Toolbox::open(ToolboxOptions options) {
-  options.policy.limits.output_limit = kOutputLimit;
+  const Limits limits = limits_of_calls(options.policy);
+  options.policy.limits.output_limit = std::min(limits.output_limit, kOutputLimit);
   if (isolation_of(options) == Isolation::sandbox)
     for (PathRule& rule : identity_rules(options.policy.workspace))
       options.policy.rules.push_back(std::move(rule));
   std::pair<Path, Path> workspaces = TRY(workspaces_of(options));
   leaks::LeakScanner scanner = TRY(leaks::LeakScanner::create(known_secrets(options.policy)));
-  auto state =
-      std::make_unique<State>(std::move(options), std::move(workspaces), std::move(scanner));
+  auto state = std::make_unique<State>(std::move(options), limits, std::move(workspaces),
+                                       std::move(scanner));
   if (state->on_host())
     state->log(LogLevel::warn, kSpan,
                state->options.sandbox_enabled ? "the owner bypasses the sandbox"

@@ -39,6 +39,7 @@ struct ToolboxOptions {
   Policy policy{};     // of the sandbox; its workspace must be set
   // False only if a configuration disables the sandbox; then all tools run on the host.
   bool sandbox_enabled = true;
+  bool owner_bypass = true;  // false: the owner's tools are sandboxed like those of others
   OnLeak on_leak = OnLeak::redact;
   Logger* log = nullptr;  // outlives the toolbox; null: nothing is logged
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();

@@ -105,6 +105,9 @@ def enter(way, outside, workspace):
         return command_line("plan", "-w", workspace, *flags)
     if way == "tool":
         return command_line("tool", "bash", json.dumps({"command": write}), "-w", workspace, *flags)
+    if way == "owner":
+        config = os.path.join(os.path.dirname(workspace), "coop.toml")
+        return command_line("tool", "bash", json.dumps({"command": write}), "-w", workspace, "--config", config, "--as", "ann")
     if way == "mcp":
         return mcp(flags, workspace, write)
     if way == "http":
@@ -150,7 +153,7 @@ class Ceiling(unittest.TestCase):
             file.write(text)
         os.chmod(file.name, 0o644)
 
-    def check(self, way, writes=True, flag="--enter"):
+    def check(self, way, writes=True, flag="--enter", bounded_writes=False):
         words = [sys.executable, os.path.abspath(__file__), flag, way, self.outside, self.workspace]
         made = os.path.join(self.workspace if flag == "--enter-with-timeout" else self.outside, way)
         free = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
@@ -161,7 +164,7 @@ class Ceiling(unittest.TestCase):
         bounded = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh", self.layer, *words],
                                  capture_output=True, text=True, timeout=120, check=False)
         said = bounded.stdout + bounded.stderr
-        self.assertFalse(os.path.exists(made), said)
+        self.assertEqual(os.path.exists(made), bounded_writes, said)
         return said
 
     def test_flags(self):
@@ -175,6 +178,32 @@ class Ceiling(unittest.TestCase):
         for way in ("coop_exec", "coop_tools", "python_exec", "python_tools"):
             with self.subTest(way):
                 self.check(way)
+
+    def test_the_owners_bypass(self):
+        """An owner's tools run on the host only where the organisation's file allows that."""
+        with open(os.path.join(os.path.dirname(self.workspace), "coop.toml"), "w", encoding="utf-8") as file:
+            file.write('[[users]]\nname = "ann"\ntrust = "owner"\nmatch = ["terminal:default"]\n')
+        os.chmod(file.name, 0o600)
+        self.write_policy('[sandbox]\ntimeout = "1m"\n')
+        self.check("owner")
+        self.write_policy('[sandbox]\ntimeout = "1m"\nowner_bypass = true\n')
+        self.check("owner", bounded_writes=True)  # control
+
+    def test_output_limit(self):
+        """One below that of the tools themselves holds for them, too."""
+        self.write_policy('[sandbox]\noutput_limit = "1k"\n')
+        words = [COOP, "tool", "bash", json.dumps({"command": "head -c 50000 /dev/zero | tr '\\0' x"}), "-w", self.workspace]
+        done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh", self.layer, *words],
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(500 < len(done.stdout) < 1500, len(done.stdout))
+        free = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        self.assertGreater(len(free.stdout), 49000)  # control
+
+    def test_where_a_workspace_may_be(self):
+        self.write_policy('[sandbox]\nworkspaces = ["/srv"]\n')
+        for way in ("run", "tool"):
+            self.assertIn("is not where", self.check(way))
 
     def test_timeouts(self):
         """What a call asks for does not matter. The tools work where the organisation decides about variables."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -43,6 +44,21 @@ class Command(unittest.TestCase):
         self.assertFalse(answer["text"].startswith("coop-"), answer)
         self.assertEqual(answer["structured"]["isolation"], "disabled")
         self.assertIn("disabled", said)
+
+    def test_every_read_has_a_bound(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        for words, text in ((["config", "check", "-"], None), (["config", "check", "/dev/zero"], None),
+                            (["policy", "check", "/dev/zero"], None), (["policy", "import", "-", "--dry-run"], None),
+                            (["config", "check", "-"], "")):
+            with open("/dev/zero" if text is None else "/dev/null", "rb") as stream:
+                done = subprocess.run([COOP, *words], stdin=stream, capture_output=True, text=True, timeout=60, check=False,
+                                      preexec_fn=limited, cwd=self.workspace)
+            if text is None:
+                self.assertEqual(done.returncode, 125, (words, done.stdout, done.stderr))
+                self.assertRegex(done.stderr, "has more than|not a plain file")
+            else:
+                self.assertIn(done.returncode, (0, 1), done.stderr)  # control: what ends is read
 
     def serve(self, token):
         return subprocess.run([COOP, "mcp", "-w", self.workspace, "--http", "127.0.0.1:0", "--token-file", token],

@@ -170,6 +170,16 @@ class Reload(unittest.TestCase):
         self.client.close()
         self.assertIn("memroy", "".join(self.client.log))
 
+    def test_a_file_that_others_can_change_is_not_taken(self):
+        self.assertEqual(self.colour()[0], "red")
+        self.write("green", "full")
+        os.chmod(self.config, 0o666)
+        colour, news = self.colour()
+        self.assertEqual(colour, "red")
+        self.assertIn("can be changed by others", news[0]["params"]["data"])
+        os.chmod(self.config, 0o600)
+        self.assertEqual(self.colour()[0], "green")  # control: the same text
+
     def test_the_set_of_tools_changes_with_the_trust(self):
         names = {tool["name"] for tool in self.client.ask("tools/list")[0]["tools"]}
         self.assertIn("bash", names)

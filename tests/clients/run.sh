@@ -38,7 +38,7 @@ example_of() { awk -v open='```'"$2" '$0 == open { inside = 1; next } /^```$/ { 
 
 # Where an ordinary user can read and run everything; for others the tree itself.
 stage() {
-  mkdir -p "$scratch/coop/bin" "$scratch/coop/libexec/coop" "$scratch/coop/lib" "$scratch/home"
+  mkdir -p "$scratch/coop/bin" "$scratch/coop/libexec/coop" "$scratch/coop/lib" "$scratch/home/work"
   cp "$COOP_PROGRAM" "$scratch/coop/bin/coop"
   cp "$(dirname -- "$COOP_PROGRAM")/../libexec/coop/coop-tools" "$scratch/coop/libexec/coop/"
   cp -L "$COOP_LIBRARY" "$scratch/coop/lib/libcoop.so"
@@ -62,7 +62,7 @@ run_as_user() {
 run_here() { HOME=$scratch/home "$@"; }
 
 run() {
-  cd "$scratch/home"
+  cd "$scratch/home/work"  # not the home itself: coop does not take it unnamed
   if [[ -n $user ]]; then run_as_user "$@"; else run_here "$@"; fi
 }
 

@@ -20,7 +20,8 @@ class CliGoldenTest : public testing::Test {
     tree.write("project/.coop/policy.toml",
                "[sandbox]\nmemory = \"1g\"\nnetwork = \"full\"\n"
                "writable_paths = [\"/srv/other?\", \"build?\"]\nhidden_paths = [\".env\"]\n");
-    tree.write("project/coop.toml", kConfig);
+    tree.write("home/.config/coop/coop.toml", kConfig);
+    tree.must("chmod 600 home/.config/coop/coop.toml");
   }
 
   Ran coop(const std::vector<std::string>& arguments) const {
@@ -129,7 +130,7 @@ TEST_F(CliGoldenTest, Trust) {
 }
 
 TEST_F(CliGoldenTest, ABrokenConfigurationGrantsNoTrust) {
-  tree.write("project/coop.toml",
+  tree.write("home/.config/coop/coop.toml",
              "[[users]]\nname = \"bob\"\ntrust = \"fulll\"\nmatch = [\"a:b\"]\n");
   const Ran ran = coop({"trust", "a:b"});
   EXPECT_EQ(ran.code, 125);

@@ -23,10 +23,10 @@ in_group() {
   bash -c 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"' in_group "$@"
 }
 as_delegated() {
-  in_group "$groups/delegated/session" runuser -u tester -- env -C /home/tester HOME=/home/tester "$@"
+  in_group "$groups/delegated/session" runuser -u tester -- env -C /home/tester/work HOME=/home/tester "$@"
 }
 as_delegated_above() {
-  in_group "$groups/crowded" runuser -u tester -- env -C /home/tester HOME=/home/tester "$@"
+  in_group "$groups/crowded" runuser -u tester -- env -C /home/tester/work HOME=/home/tester "$@"
 }
 
 # --- What is looked at ---

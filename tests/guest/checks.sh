@@ -114,8 +114,8 @@ printf '%s\n' root:x:0: tty:x:5: nogroup:x:65534: tester:x:4321: | replace_file 
 for file in /etc/subuid /etc/subgid; do
   echo tester:100000:65536 | replace_file "$file" 644
 done
-install --directory --owner=tester --group=tester /home/tester
-as_tester() { runuser -u tester -- env -C /home/tester HOME=/home/tester "$@"; }
+install --directory --owner=tester --group=tester /home/tester /home/tester/work
+as_tester() { runuser -u tester -- env -C /home/tester/work HOME=/home/tester "$@"; }
 # Not in /root: the host's may be large, the workspace is looked through, and virtiofsd keeps a
 # descriptor for every file that was looked at.
 mkdir "$scratch/here"

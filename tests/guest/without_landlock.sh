@@ -13,10 +13,10 @@ check "status knows" holds "$scratch/json" \
 as_tester "$COOP_BINARY" run --json -- touch made > "$scratch/json"
 check "a sandbox runs, and a note says what is missing" holds "$scratch/json" \
   'it["exit_code"] == 0 and any("landlock" in note for note in it["notes"])'
-check "the workspace can be written (control)" test -e /home/tester/made
+check "the workspace can be written (control)" test -e /home/tester/work/made
 check "the rest cannot" exits_saying 1 'Read-only file system' as_root "$COOP_BINARY" run -- touch /usr/made
 check "--require landlock refuses, and names the boot parameter" \
   exits_saying 125 lsm= as_tester "$COOP_BINARY" run --require landlock -- touch ran
-check "and does not run the command" not test -e /home/tester/ran
+check "and does not run the command" not test -e /home/tester/work/ran
 
 finish

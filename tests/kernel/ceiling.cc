@@ -85,6 +85,52 @@ KERNEL_TEST(Ceiling, ExecWithAPolicyOfTheProgramsOwnIsBounded) {
   EXPECT_EQ(in_ceiling(networked, "true"), kRefused);
 }
 
+// Each policy works without the organisation's line, and not with it.
+KERNEL_TEST(Ceiling, WhatOnlyFlagsCouldSetIsBoundedToo) {
+  const Workspace workspace;
+  const std::string place = workspace.around() / "place";
+  make_directories(place + "/empty");
+  make_directories(workspace.around() / "elsewhere");
+  make_symlink(workspace.around() / "elsewhere", place + "/link");
+  const Policy plain{.workspace = workspace.path()};
+  const auto changed = [&](const auto& change) {
+    Policy policy = plain;
+    change(policy);
+    return policy;
+  };
+  struct Row {
+    Policy policy;
+    std::string ceiling;
+  };
+  const std::vector<Row> rows{
+      {plain, "workspaces = [\"/srv\"]"},
+      {changed([](Policy& policy) { policy.allow_guarded = {".envrc"}; }), "allow_guarded = []"},
+      {changed([](Policy& policy) { policy.identity = Identity::root; }), "as_root = false"},
+      {changed([](Policy& policy) { policy.hostname = "box"; }), "hostname = \"\""},
+      {changed([](Policy& policy) { policy.limits.open_files = 100; }), "open_files = 99"},
+      {changed([](Policy& policy) { policy.limits.file_size = 10000; }), "file_size = 9999"},
+      {changed([](Policy& policy) { policy.set_environment["COLOUR"] = "red"; }),
+       "env = { names = [\"CI_*\"] }"},
+      {with_rule(workspace, RuleKind::tmpfs, place + "/empty"), "tmpfs_paths = []"},
+      {with_rule(workspace, RuleKind::tmpfs, place + "/link"), "tmpfs_paths = [\"" + place + "\"]"},
+  };
+  for (const auto& [policy, ceiling] : rows) {
+    EXPECT_EQ(outcome_of(exec(policy, "true")), 0) << ceiling;  // control
+    EXPECT_EQ(with_ceiling(workspace, "[sandbox]\n" + ceiling + "\n",
+                           [&] { return outcome_of(exec(policy, "true")); }),
+              kRefused)
+        << ceiling;
+  }
+  // A variable of one command.
+  const auto with_variable = [&] {
+    return outcome_of(
+        exec(plain, Command{.arguments = {"true"}, .environment = {{"COLOUR", "red"}}}));
+  };
+  EXPECT_EQ(with_variable(), 0);  // control
+  EXPECT_EQ(with_ceiling(workspace, "[sandbox]\nenv = { names = [\"CI_*\"] }\n", with_variable),
+            kRefused);
+}
+
 KERNEL_TEST(Ceiling, WhatAProgramLeavesOpenIsAsTheOrganisationSays) {
   const Workspace workspace;
   const Policy plain{.workspace = workspace.path()};

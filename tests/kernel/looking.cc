@@ -47,13 +47,14 @@ class FreshHome {
 
   // Every command that only looks, each with its arguments.
   std::vector<Arguments> looks() const {
-    return {{"plan", "--", "true"},
-            {"plan", "--view", "host", "--json", "--", "true"},
+    const std::string here = workspace_.path();
+    return {{"plan", "-w", here, "--", "true"},
+            {"plan", "-w", here, "--view", "host", "--json", "--", "true"},
             {"policy", "show", "--origin"},
             {"policy", "check"},
-            {"policy", "explain", "~/.config/coop/policy.toml"},
-            {"policy", "explain", "--view", "host", "~/.ssh"},
-            {"policy", "explain", "example.org"},
+            {"policy", "explain", "-w", here, "~/.config/coop/policy.toml"},
+            {"policy", "explain", "-w", here, "--view", "host", "~/.ssh"},
+            {"policy", "explain", "-w", here, "example.org"},
             {"policy", "diff", "project", "project"},
             {"policy", "export", "--scope", "project"},
             {"policy", "schema"},
@@ -85,7 +86,7 @@ KERNEL_TEST(Looking, LeavesTheHomeAndTheWorkspaceAsTheyAre) {
     EXPECT_EQ(home.snapshot(), before) << words(look);
   }
   // Control: a sandbox that starts does make them.
-  EXPECT_EQ(run_coop({"run", "--", "true"}, home.options()).exit_code, 0);
+  EXPECT_EQ(run_coop({"run", "-w", workspace.path(), "--", "true"}, home.options()).exit_code, 0);
   EXPECT_TRUE(exists(workspace / ".config/coop"));
   EXPECT_TRUE(exists(workspace / ".local/state/coop"));
 }
@@ -121,10 +122,14 @@ KERNEL_TEST(Looking, ThePlanIsTheSameOnceTheDirectoriesAreThere) {
   for (const std::string& view : kViews) {
     std::filesystem::remove_all(workspace / ".config");
     std::filesystem::remove_all(workspace / ".local");
-    const Arguments plan{"plan", "--view", view, "--hostname", "box", "--json", "--", "true"};
+    const Arguments plan{"plan",       "-w",  workspace.path(), "--view", view,
+                         "--hostname", "box", "--json",         "--",     "true"};
     const auto shown = [&] { return json_of(run_coop(plan, home.options()))["steps"]; };
     const nlohmann::json before = shown();
-    EXPECT_EQ(run_coop({"run", "--view", view, "--", "true"}, home.options()).exit_code, 0);
+    EXPECT_EQ(
+        run_coop({"run", "-w", workspace.path(), "--view", view, "--", "true"}, home.options())
+            .exit_code,
+        0);
     EXPECT_TRUE(exists(workspace / ".config/coop"));
     EXPECT_EQ(before, shown()) << view;
     EXPECT_NE(before.dump().find("/.config/coop"), std::string::npos) << view;

@@ -309,13 +309,134 @@ KERNEL_TEST(PolicyFiles, WhoMayNotRunCommandsDoesNot) {
   EXPECT_FALSE(exists(workspace / "ran"));
 }
 
-KERNEL_TEST(PolicyFiles, AConfigurationInTheWorkspaceHasToBeNamedAndCannotBeWritten) {
+// A stranger's repository: its own `workspace` line points below it, and the caller at the terminal is the owner.
+KERNEL_TEST(PolicyFiles, AConfigurationOfTheCurrentDirectoryHasToBeNamed) {
+  const Workspace workspace;
+  const Home home(workspace);
+  make_directories(workspace / "below");
+  const std::string people = "[sandbox]\nworkspace = \"below\"\n";
+  write_file(workspace / "coop.toml", people);
+  const std::string escape = home.outside() + "/escaped";
+  const Arguments tool{"tool", "bash", R"({"command": "touch )" + escape + R"("})", "--channel",
+                       "terminal:default"};
+  const auto with = [](Arguments arguments, const Arguments& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  for (const Arguments& arguments :
+       {tool, Arguments{"mcp", "--channel", "terminal:default"},
+        Arguments{"run", "--channel", "terminal:default", "--", "true"},
+        Arguments{"trust", "terminal:default"}, Arguments{"config", "check"}}) {
+    const Ran unnamed = home.coop(arguments);
+    EXPECT_EQ(unnamed.exit_code, 125) << arguments.front();
+    EXPECT_NE(unnamed.err.find("there is none at"), std::string::npos) << unnamed.err;
+  }
+  EXPECT_FALSE(exists(escape));
+  EXPECT_EQ(home.coop(with(tool, {"--config", "./coop.toml"})).exit_code, 0);  // control: named
+  EXPECT_TRUE(exists(escape));
+  std::filesystem::remove(escape);
+  write_file(home.home() + "/.config/coop/coop.toml", people);  // and the user's own is found
+  make_directories(home.home() + "/.config/coop/below");
+  EXPECT_EQ(home.coop(tool).exit_code, 0);
+  EXPECT_TRUE(exists(escape));
+}
+
+KERNEL_TEST(PolicyFiles, AConfigurationThatOthersCanChangeIsRefused) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string place = workspace.around() / "place";
+  const std::string file = place + "/coop.toml";
+  const std::string link = workspace.around() / "link.toml";
+  make_directories(place);
+  write_file(file, kPeople);
+  make_symlink(file, link);
+  const auto refused = [&](const std::string& config, const std::string& why) {
+    for (const Arguments& arguments :
+         {Arguments{"run", "--config", config, "--as", "bob", "--", "true"},
+          Arguments{"config", "check", config}}) {
+      const Ran ran = home.coop(arguments);
+      EXPECT_EQ(ran.exit_code, 125) << ran.out << ran.err;
+      EXPECT_NE(ran.err.find(why), std::string::npos) << ran.err;
+    }
+  };
+  ::chmod(place.c_str(), 0755);
+  ::chmod(file.c_str(), 0644);
+  for (const std::string& config : {file, link})
+    EXPECT_EQ(home.run({"--config", config, "--as", "bob"}, "true").exit_code, 0);  // control
+  ::chmod(file.c_str(), 0664);
+  refused(file, "can be changed by others");
+  ::chmod(file.c_str(), 0644);
+  ::chmod(place.c_str(), 0777);
+  refused(file, "can be changed by others");
+  refused(link, "can be changed by others");
+  ::chmod(place.c_str(), 0755);
+  if (!is_root()) return;
+  EXPECT_EQ(::chown(file.c_str(), 12345, 12345), 0);
+  refused(file, "belongs to user 12345");
+}
+
+// What run refuses, the check must not pass.
+KERNEL_TEST(PolicyFiles, TheCheckOfAConfigurationPlansIt) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string here = "workspace = \"" + workspace.path() + "\"\n";
+  const std::string people = "\n[[users]]\nname = \"bob\"\ntrust = \"inner\"\nmatch = [\"a:b\"]\n";
+  const auto status_of = [&](const std::string& text, const Arguments& arguments) {
+    write_file(home.config(), text);
+    const Ran ran = home.coop(arguments);
+    return std::pair(ran.exit_code, ran.out + ran.err);
+  };
+  const Arguments check{"config", "check", home.config()};
+  const Arguments as_bob{"run", "--config", home.config(), "--as", "bob", "--", "true"};
+  const std::string good = "[sandbox]\nbest_effort = [\"limits\"]\n" + here;
+  EXPECT_EQ(status_of(good + people, as_bob).first, 0);  // control
+  EXPECT_EQ(status_of(good + people, check).first, 0) << status_of(good + people, check).second;
+  for (const std::string& bad :
+       {std::string("containers = true"), std::string("vm = true"),
+        std::string("backend = \"bwrap\""), std::string("writable_paths = [\"/nowhere\"]"),
+        std::string("readable_paths = [\"/\"]"), "hidden_paths = [\"" + workspace.path() + "\"]",
+        std::string("env = { set = { LD_PRELOAD = \"x\" } }"),
+        "writable_paths = [\"" + home.home() + "/.config/coop\"]",
+        std::string("network = { publish = [8080, 8080] }"),
+        std::string("network = { publish = [\"8080:80\"], host_ports = [80] }"),
+        std::string("network = { mode = \"full\", deny = [\"a.example\"] }"),
+        std::string("sockets = [\"/nowhere.sock\"]"), std::string("network = \"host\"")}) {
+    const std::string text = "[sandbox]\nbest_effort = [\"limits\"]\n" + here + bad + "\n" + people;
+    const auto [ran, said] = status_of(text, as_bob);
+    if (ran == 0) continue;  // this one it does not refuse
+    EXPECT_EQ(ran, 125) << bad << said;
+    EXPECT_EQ(status_of(text, check).first, 1) << bad << ": " << said;
+  }
+  const std::string job = "\n[[cron]]\nname = \"night\"\ncron = \"@daily\"\ncommand = \"true\"\n";
+  EXPECT_EQ(status_of(good + job, {"run", "--config", home.config(), "--cron", "night"}).first,
+            125);
+  EXPECT_EQ(status_of(good + job, check).first, 1);  // the job has no user who may run commands
+  const std::string override = people + "sandbox = { network = \"host\" }\n";
+  EXPECT_EQ(status_of(good + override, as_bob).first, 125);
+  EXPECT_EQ(status_of(good + override, check).first, 1);
+}
+
+KERNEL_TEST(PolicyFiles, TheCheckOfPolicyFilesPlansThem) {
+  const Workspace workspace;
+  const Home home(workspace);
+  home.user_policy("[sandbox]\nmemory = \"1g\"\n");
+  EXPECT_EQ(home.coop({"policy", "check"}).exit_code, 0);  // control
+  for (const std::string& bad :
+       {"hidden_paths = [\"" + workspace.path() + "\"]",
+        std::string("readable_paths = [\"/nowhere\"]"), std::string("writable_paths = [\"/\"]")}) {
+    home.user_policy("[sandbox]\n" + bad + "\n");
+    EXPECT_EQ(home.run({}, "true").exit_code, 125) << bad;
+    EXPECT_EQ(home.coop({"policy", "check"}).exit_code, 1) << bad;
+    EXPECT_EQ(home.coop({"policy", "check", home.home() + "/.config/coop/policy.toml"}).exit_code,
+              1)
+        << bad;
+  }
+}
+
+KERNEL_TEST(PolicyFiles, AConfigurationInTheWorkspaceCannotBeWritten) {
   const Workspace workspace;
   const Home home(workspace);
   write_file(workspace / "coop.toml", kPeople);
-  const Ran unnamed = home.run({"--as", "bob"}, "true");
-  EXPECT_EQ(unnamed.exit_code, 125);
-  EXPECT_NE(unnamed.err.find("lies in the workspace"), std::string::npos) << unnamed.err;
   const Arguments named{"--config", "coop.toml", "--as", "bob"};
   EXPECT_EQ(home.run(named, "true").exit_code, 0);  // control
   for (const Arguments& flags : {named, Arguments{}}) {
@@ -343,7 +464,7 @@ KERNEL_TEST(PolicyFiles, WhatCoopHasNotMadeYetIsNotTheSandboxsToMake) {
   options.environment["HOME"] = own;
   options.environment.erase("XDG_STATE_HOME");
   const auto run = [&](const std::string& script) {
-    return run_coop({"run", "--", "sh", "-c", script}, options);
+    return run_coop({"run", "-w", workspace.path(), "--", "sh", "-c", script}, options);
   };
   EXPECT_EQ(run("echo x > home/made").exit_code, 0);  // control
   for (const char* place :

@@ -67,7 +67,7 @@ join_networks() {
 }
 
 run_test() {
-  cd "$SCRATCH/home"
+  cd "$SCRATCH/home/project"  # not the home itself: coop does not take it unnamed
   export HOME=$SCRATCH/home PYTHONDONTWRITEBYTECODE=1
   [[ -n $COOP_TEST_USER ]] || { /usr/bin/env python3 "$here/$COOP_TEST.py"; return; }
   chown -R "$COOP_TEST_USER" "$SCRATCH/home"

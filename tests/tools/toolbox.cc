@@ -158,6 +158,79 @@ KERNEL_TEST(Toolbox, TheOwnersToolsAreNotLedOutByALinkOfOthers) {
   EXPECT_EQ(coop::tests::read_file(target), "meant");
 }
 
+KERNEL_TEST(Toolbox, NorUnderAnotherNameOfTheWorkspace) {
+  const Workspace workspace;
+  const std::string around = workspace.around().path();
+  coop::tests::make_directories(around + "/out");
+  coop::tests::make_directories(workspace / "sub");
+  coop::tests::make_symlink(workspace.path(), around + "/alias");
+  coop::tests::make_symlink(around + "/out/new", workspace / "file");
+  coop::tests::make_symlink("../out", workspace / "directory");
+  coop::tests::make_symlink(around + "/out/missing/more", workspace / "missing");
+  coop::tests::make_symlink(workspace / "file", around + "/to_file");
+  coop::tests::make_symlink("sub/../../alias/directory", workspace / "round");
+  const std::unique_ptr<Toolbox> owner = open_toolbox(workspace, TrustLevel::owner);
+  for (const std::string& path :
+       {around + "/alias/file", around + "/alias/directory/new", around + "/alias/missing/new",
+        around + "/to_file", workspace / "round/new", std::string("directory/new"),
+        std::string("sub/../missing/new")}) {
+    const ToolOutput wrote = owner->call("write_file", {{"path", path}, {"content", "evil"}});
+    EXPECT_TRUE(wrote.failed) << path;
+    EXPECT_EQ(wrote.structured["denials"][0]["rule"], "links of the workspace") << wrote.text;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(around + "/out"));
+  // Controls: links that stay inside, the second name itself, and a path outside that is named.
+  coop::tests::make_symlink("sub", workspace / "inner");
+  coop::tests::make_symlink("sub/later", workspace / "dangling");
+  for (const std::string& path :
+       {around + "/alias/plain", std::string("inner/plain"), std::string("dangling"),
+        around + "/alias/inner/deep/er", around + "/out/meant"}) {
+    const ToolOutput wrote = owner->call("write_file", {{"path", path}, {"content", "good"}});
+    EXPECT_FALSE(wrote.failed) << path << ": " << wrote.text;
+  }
+  for (const char* file : {"plain", "sub/plain", "sub/later", "sub/deep/er"})
+    EXPECT_EQ(coop::tests::read_file(workspace / file), "good") << file;
+}
+
+KERNEL_TEST(Toolbox, ThePolicysLimitsBindEveryCall) {
+  const Workspace workspace;
+  for (const TrustLevel trust : {TrustLevel::inner, TrustLevel::owner}) {
+    Policy policy{.workspace = workspace.path()};
+    policy.limits.timeout = std::chrono::milliseconds(300);
+    policy.limits.output_limit = 1000;
+    const auto toolbox = Toolbox::open({.trust = trust, .policy = policy});
+    ASSERT_TRUE(toolbox.has_value()) << to_text(toolbox.error());
+    const ToolOutput slow = (*toolbox)->call("bash", {{"command", "sleep 5"}, {"timeout", 60}});
+    EXPECT_EQ(slow.structured["outcome"], "timed_out") << slow.text;
+    const ToolOutput much =
+        (*toolbox)->call("bash", {{"command", "head -c 50000 /dev/zero | tr '\\0' x"}});
+    EXPECT_FALSE(much.failed) << much.text;  // control: it works within them
+    EXPECT_EQ(much.structured["stdout"]["total_bytes"], 50000);
+    EXPECT_LT(much.text.size(), 1500U);
+    // The organisation's bound counts whatever a file says.
+    policy.limits.timeout.reset();
+    policy.bounds.timeout = std::chrono::milliseconds(300);
+    const auto bounded = Toolbox::open({.trust = trust, .policy = policy});
+    ASSERT_TRUE(bounded.has_value());
+    EXPECT_EQ((*bounded)->call("bash", {{"command", "sleep 5"}}).structured["outcome"],
+              "timed_out");
+  }
+}
+
+KERNEL_TEST(Toolbox, WithoutTheBypassTheOwnerIsSandboxed) {
+  const Workspace workspace;
+  const Json command{{"command", "hostname"}};
+  const auto toolbox = Toolbox::open({.trust = TrustLevel::owner,
+                                      .policy = Policy{.workspace = workspace.path()},
+                                      .owner_bypass = false});
+  ASSERT_TRUE(toolbox.has_value());
+  EXPECT_TRUE((*toolbox)->sandboxed());
+  EXPECT_TRUE((*toolbox)->call("bash", command).text.starts_with("coop-"));
+  EXPECT_FALSE(open_toolbox(workspace, TrustLevel::owner)
+                   ->call("bash", command)
+                   .text.starts_with("coop-"));  // control
+}
+
 KERNEL_TEST(Toolbox, WhoTheAgentIsCommandsDoNotWriteEither) {
   const Workspace workspace;
   coop::tests::write_file(workspace / "Soul.md", "me");

@@ -3,9 +3,11 @@
 
 #include "base/path.h"
 #include "cli/policy/policy_command.h"
+#include "cli/try_plan.h"
 #include "cli/usage/usage.h"
 #include "host/probe.h"
 #include "policy/merge/apply.h"
+#include "policy/merge/compare.h"
 #include "policy/policy.h"
 #include "report/settings.h"
 #include "report/text.h"
@@ -27,8 +29,10 @@ void check_paths(const policy::Settings& settings, Findings& findings) {
       if (item.path.empty() || item.pattern || item.if_missing == Missing::skip) continue;
       host::inspect(facts, std::array{item.path});
       if (facts.has(item.path)) continue;
-      add_finding(findings, Severity::warning, "sandbox_paths", item.origin,
-                  "\"" + printable(item.path) + "\" does not exist",
+      // Nothing is shown of what does not exist: `coop run` fails.
+      const bool needed = policy::is_path_list(key) && !policy::is_restricting(key);
+      add_finding(findings, needed ? Severity::error : Severity::warning, "sandbox_paths",
+                  item.origin, "\"" + printable(item.path) + "\" does not exist",
                   key == policy::Key::sockets ? "correct it, or start the service first"
                                               : "correct it, or write \"" + printable(item.text) +
                                                     "?\" if it may be missing");
@@ -76,7 +80,7 @@ void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& f
 // Valid settings that are not possible on this machine.
 void check_possible(const policy::Effective& effective, const policy::Surroundings& surroundings,
                     const HostFacts& facts, Findings& findings) {
-  const Result<Policy> policy = policy::policy_from(effective, surroundings);
+  Result<Policy> policy = policy::policy_from(effective, surroundings);
   if (policy) {
     check_hosts(effective.settings, policy->network, findings);
     if (policy->network == NetworkMode::veth && facts.uid != 0)
@@ -89,13 +93,21 @@ void check_possible(const policy::Effective& effective, const policy::Surroundin
               policy.error().hint);
 }
 
-Result<Findings> findings_of_file(const std::string& name) {
+// One file alone, in the workspace.
+Result<Findings> findings_of_file(const std::string& name, const std::string& workspace,
+                                  Scope scope) {
   const HostFacts facts = TRY(request::surroundings());
-  request::PolicySource file = TRY(read_file(name));
+  request::PolicySource file = TRY(read_file(name, scope));
   check_paths(file.settings, file.findings);
-  if (!policy::has_errors(file.findings))
-    check_possible({.settings = file.settings},
-                   request::surroundings_of(facts, parent_of(file.path)), facts, file.findings);
+  if (policy::has_errors(file.findings)) return std::move(file.findings);
+  policy::Effective effective{.settings = file.settings};
+  if (scope == Scope::organisation) effective.ceiling = file.settings;
+  const policy::Surroundings surroundings = request::surroundings_of(facts, parent_of(file.path));
+  check_possible(effective, surroundings, facts, file.findings);
+  if (policy::has_errors(file.findings)) return std::move(file.findings);
+  Policy policy = TRY(policy::policy_from(effective, surroundings));
+  policy.workspace = workspace;
+  try_plan(std::move(policy), {}, {}, file.findings);
   return std::move(file.findings);
 }
 
@@ -113,6 +125,8 @@ Result<Findings> findings_of_scopes(const std::string& workspace, std::string& a
   add_refusals(effective, findings);
   const HostFacts facts = TRY(request::surroundings());
   check_possible(effective, request::surroundings_of(facts, {}), facts, findings);
+  if (!about.empty() && !policy::has_errors(findings))
+    try_plan(request::Wanted{.workspace = workspace}, request::Purpose::command, {}, {}, findings);
   return findings;
 }
 
@@ -120,9 +134,11 @@ Result<Findings> findings_of_scopes(const std::string& workspace, std::string& a
 
 Result<int> policy_check(const Parsed& flags) {
   std::string about = flags.arguments.empty() ? "" : printable(flags.arguments.front());
+  const std::string workspace = flags.get("--workspace");
+  const Scope scope = TRY(parse_scope(flags.get("--scope", "user")));
   const Findings findings =
-      TRY(flags.arguments.empty() ? findings_of_scopes(flags.get("--workspace"), about)
-                                  : findings_of_file(flags.arguments.front()));
+      TRY(flags.arguments.empty() ? findings_of_scopes(workspace, about)
+                                  : findings_of_file(flags.arguments.front(), workspace, scope));
   const bool bad = policy::has_errors(findings);
   std::string text;
   if (flags.has("--json")) {

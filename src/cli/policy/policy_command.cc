@@ -13,16 +13,18 @@ Result<request::PolicySources> sources_for(const std::string& workspace) {
   return request::read_policy_sources(facts, real);
 }
 
-Result<request::PolicySource> read_file(const std::string& name) {
+Result<request::PolicySource> read_file(const std::string& name, Scope scope) {
   const HostFacts facts = TRY(request::surroundings());
   request::PolicySource file{.path = name.starts_with('/') ? name
                                                            : join(facts.working_directory, name)};
   file.text = TRY(host::read_policy_file(file.path, host::RequiredOwner::anyone));
   if (!file.text) return system_error_of(ENOENT, "open", name);
-  file.settings = policy::read_policy(
-      *file.text,
-      {.file = name, .surroundings = request::surroundings_of(facts, parent_of(file.path))},
-      file.findings);
+  file.settings =
+      policy::read_policy(*file.text,
+                          {.file = name,
+                           .scope = scope,
+                           .surroundings = request::surroundings_of(facts, parent_of(file.path))},
+                          file.findings);
   return file;
 }
 

@@ -18,8 +18,8 @@ Result<int> policy_schema(const Parsed& parsed);
 // The files that hold for `workspace` (as written; empty: here).
 Result<request::PolicySources> sources_for(const std::string& workspace);
 
-// A policy file that the caller names, read like one of the user's. Mistakes are in its findings.
-Result<request::PolicySource> read_file(const std::string& name);
+// A policy file that the caller names, read like one of this scope. Mistakes are in its findings.
+Result<request::PolicySource> read_file(const std::string& name, Scope scope = Scope::user);
 
 // "- memory = …" and "+ memory = …".
 std::string change_text(const policy::Difference& difference);

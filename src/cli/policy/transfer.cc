@@ -42,7 +42,8 @@ Result<int> policy_import(const Parsed& flags) {
   const request::PolicySource& old = sources.of(scope);
   if (old.path.empty())
     return invalid("policy import", "there is no workspace for a project's policy");
-  const std::string text = TRY(request::read_config_text(flags.arguments.front()));
+  const std::string text =
+      TRY(request::read_config_text(flags.arguments.front(), host::RequiredOwner::anyone));
   const HostFacts facts = TRY(request::surroundings());
   policy::Findings findings;
   const Path base = scope == Scope::project ? parent_of(parent_of(old.path)) : Path{};

@@ -22,7 +22,8 @@ constexpr Flag kWorkspace{.name = "--workspace",
                           .help = "whose project policy counts (default: the current directory)",
                           .values = kPathValue};
 constexpr Flag kConfig =
-    own("--config", "FILE", "this coop.toml (default: ./coop.toml)", kPathValue);
+    own("--config", "FILE", "this coop.toml (default: the one of your configuration directory)",
+        kPathValue);
 constexpr Flag kOnLeak =
     own("--on-leak", "WHAT", "a secret in a result: redact (default), block or terminate",
         one_of("redact block terminate"));
@@ -30,6 +31,10 @@ constexpr Flag kOnLeak =
 constexpr std::array kShowFlags{own("--origin", "", "also where each value was written"), kJson,
                                 kWorkspace};
 constexpr std::array kJsonAndWorkspace{kJson, kWorkspace};
+constexpr std::array kCheckFlags{
+    own("--scope", "SCOPE", "read FILE as one of organisation, user (default) or project",
+        one_of("organisation user project")),
+    kJson, kWorkspace};
 constexpr std::array kExportFlags{
     own("--scope", "SCOPE", "organisation, user, project or effective (default)",
         one_of("organisation user project effective")),
@@ -125,13 +130,15 @@ constexpr std::array kCommands{
                 .flags = kShowFlags,
                 .run = policy_show},
     CommandInfo{.name = "policy check",
-                .synopsis = "[FILE] [--json] [-w DIR]",
+                .synopsis = "[FILE [--scope SCOPE]] [--json] [-w DIR]",
                 .summary = "every mistake in the files, with its place and the fix",
-                .text = "Without FILE, the files in force here.",
+                .text = "Without FILE, the files in force here. Plans a sandbox with them and "
+                        "starts nothing: what "
+                        "`coop run` would refuse is an error here.",
                 .examples = "coop policy check\ncoop policy check .coop/policy.toml --json\n",
                 .exit_status = "1 when there is an error",
                 .arguments = kOptionalFile,
-                .flags = kJsonAndWorkspace,
+                .flags = kCheckFlags,
                 .run = policy_check},
     CommandInfo{
         .name = "policy explain",
@@ -205,9 +212,11 @@ constexpr std::array kCommands{
         .name = "config check",
         .synopsis = "[FILE] [--json]",
         .summary = "every mistake in a coop.toml, with its place and the fix",
-        .text = "Checks a coop.toml (default: ./coop.toml, then coop/coop.toml in the "
-                "configuration directory): its syntax, every value, who is trusted how far, and "
-                "whether this machine can do what it asks for. \"-\" is standard input.",
+        .text = "Checks a coop.toml (default: coop/coop.toml in the configuration directory): its "
+                "syntax, "
+                "every value, who is trusted how far, and whether this machine can do what it asks "
+                "for. Plans a sandbox for each agent, user and job, and starts none. \"-\" is "
+                "standard input.",
         .examples = "coop config check\ncoop config check /srv/gateway/coop.toml --json\n",
         .exit_status = "1 when there is an error, 0 with warnings",
         .arguments = kOptionalFile,

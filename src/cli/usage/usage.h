@@ -41,6 +41,21 @@ struct Flag {
   Result<void> (*apply)(Options& options, std::string_view flag, std::string_view value) = nullptr;
   Values values{};
   std::string_view needs{};  // a flag without which this one means nothing
+  // Of a flag of `coop run`: the keys of policy files by which an organisation bounds it, with spaces between; or why
+  // it needs none.
+  std::string_view keys{};
+  std::string_view no_key{};
+
+  constexpr Flag bounded_by(std::string_view names) const {
+    Flag flag = *this;
+    flag.keys = names;
+    return flag;
+  }
+  constexpr Flag without_key(std::string_view why) const {
+    Flag flag = *this;
+    flag.no_key = why;
+    return flag;
+  }
 };
 
 struct ArgumentInfo {

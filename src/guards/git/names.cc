@@ -46,6 +46,9 @@ GitUser git_user(const HostFacts& host) {
     user.configurations.push_back(
         join(xdg.empty() ? join(host.home, ".config") : xdg, "git/config"));
   if (!host.home.empty()) user.configurations.push_back(join(host.home, ".gitconfig"));
+  for (const Path& home : {host.home, host.account_home})
+    if (home.starts_with('/') && std::ranges::find(user.homes, home) == user.homes.end())
+      user.homes.push_back(home);
   if (const std::string other = variable("GIT_CONFIG_GLOBAL"); !other.empty())
     user.configurations.push_back(other);
   std::erase_if(user.configurations, [](const Path& path) { return !path.starts_with('/'); });
@@ -55,6 +58,21 @@ GitUser git_user(const HostFacts& host) {
 GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
     : home_(user.home), writable_(std::move(writable)), reader_(user.home) {
   read_user(user);
+}
+
+// In a tree, whether they exist or not: a new one is obeyed like an old one. Elsewhere they may be symlinks into a tree
+// (a repository of dotfiles). One lstat(2) each, because this is done at every start.
+void GitNames::home_guards(std::span<const std::string> guards, const GitUser& user) {
+  for (const Path& home : user.homes) {
+    const Path real = canonical(home).value_or(home);
+    for (const std::string& guard : guards) {
+      if (!guard.starts_with("~/")) continue;
+      const Path path = join(real, guard.substr(2));
+      struct stat status{};
+      const bool near = tree_of(path, writable_) != nullptr || ::lstat(path.c_str(), &status) == 0;
+      if (near && matters(path)) add(NamedPath{.path = path, .guard = guard});
+    }
+  }
 }
 
 // A relative hooks directory in the user's configuration applies to every repository, also to new

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace coop::guards {
 struct GitUser {
   Path home{};
   Path config_home{};  // $XDG_CONFIG_HOME, if that is set
+  std::vector<Path> homes{};  // `home`, and the account's where it is another
   std::vector<Path> configurations{};
   bool operator==(const GitUser&) const = default;
 };
@@ -35,6 +37,8 @@ class GitNames {
   void name(const NamedPath& named) {
     if (matters(named.path)) add(named);
   }
+  // Those of `guards` that are of the home directory ("~/.bashrc") and lie in one of the trees, or lead there.
+  void home_guards(std::span<const std::string> guards, const GitUser& user);
 
   // Sorted, each once.
   std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }

@@ -1,8 +1,12 @@
 #include "host/files/policy_files.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <array>
+#include <utility>
 
 #include "base/path.h"
 #include "base/sha256.h"
@@ -11,8 +15,6 @@
 namespace coop::host {
 
 namespace {
-
-constexpr off_t kLargest = 1 << 20;
 
 Path below_config(const HostFacts& facts) {
   const auto set = facts.environment.find("XDG_CONFIG_HOME");
@@ -34,13 +36,22 @@ Result<void> check_owner(const struct stat& status, const Path& path, RequiredOw
   return {};
 }
 
-// A user who can write the directory can replace the file.
+// A user who can write the directory can replace the file, or the symlink that leads to it.
 Result<void> check_directory(const Path& path, RequiredOwner owner) {
-  if (owner == RequiredOwner::anyone) return {};
   const Path directory = parent_of(path);
   struct stat status{};
   if (::stat(directory.c_str(), &status) < 0) return system_error("stat", directory);
   return check_owner(status, directory, owner);
+}
+
+Result<void> check_directories(const UniqueFd& file, const Path& path, RequiredOwner owner) {
+  if (owner == RequiredOwner::anyone) return {};
+  TRY(check_directory(path, owner));
+  std::array<char, PATH_MAX> real;
+  const Path link = "/proc/self/fd/" + std::to_string(file.get());
+  const ssize_t size = ::readlink(link.c_str(), real.data(), real.size());
+  if (size < 0) return system_error("readlink", link);
+  return check_directory(Path(real.data(), static_cast<std::size_t>(size)), owner);
 }
 
 Result<std::string> read_opened(const UniqueFd& file, const Path& path, RequiredOwner owner) {
@@ -48,8 +59,9 @@ Result<std::string> read_opened(const UniqueFd& file, const Path& path, Required
   if (::fstat(file.get(), &status) < 0) return system_error("fstat", path);
   if (!S_ISREG(status.st_mode)) return invalid("", in_quotes(path) + " is not a plain file");
   TRY(check_owner(status, path, owner));
-  if (status.st_size > kLargest) return invalid("", in_quotes(path) + " is larger than 1 MiB");
-  return read_all(file.get(), path);
+  if (std::cmp_greater(status.st_size, kLargestPolicyFile))
+    return invalid("", in_quotes(path) + " is larger than 1 MiB");
+  return read_all(file.get(), path, kLargestPolicyFile);
 }
 
 bool is_absence(const Error& error) {
@@ -109,7 +121,7 @@ Result<std::optional<std::string>> read_policy_file(const Path& path, RequiredOw
                    "correct the symlink, or remove it");
   }
   if (!file) return std::unexpected(std::move(file).error());
-  TRY(check_directory(path, owner));
+  TRY(check_directories(*file, path, owner));
   return TRY(read_opened(*file, path, owner));
 }
 

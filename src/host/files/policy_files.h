@@ -23,9 +23,12 @@ PolicyPlaces policy_places(const HostFacts& facts, const Path& workspace);
 // Who must own the file. Any other user who can write it would control the policy.
 enum class RequiredOwner : std::uint8_t { root, self, anyone };
 
+inline constexpr std::size_t kLargestPolicyFile = std::size_t{1} << 20;
+
 // The text of a policy file; nullopt when there is none. A file that cannot be read, is no regular
 // file, is larger than 1 MiB, or is writable by others than its owner is an error: ignoring it
-// would widen the sandbox.
+// would widen the sandbox. So is one whose directory is writable by others; where `path` is a symlink, the directory of
+// the file it leads to counts as well.
 Result<std::optional<std::string>> read_policy_file(const Path& path, RequiredOwner owner);
 
 // The project's file: symlinks on the path from the workspace are refused.

@@ -38,9 +38,20 @@ bool comes_with_the_workspace(const PathRule& rule, const PathFact& fact, const 
          (rule.kind != RuleKind::read_write || policy.workspace_access == Access::read_write);
 }
 
+Result<void> check_workspace(const Policy& policy, const HostFacts& host) {
+  const auto& trees = policy.bounds.workspaces;
+  if (!trees || is_inside(policy.workspace, *trees, host)) return {};
+  return invalid(Origin::of_flag("--workspace"),
+                 in_quotes(policy.workspace) + " is not where " +
+                     report::in_words(policy.bounds.origin) + " allows a workspace",
+                 trees->empty() ? std::string(kOrganisation)
+                                : "a workspace may be in: " + printable(joined(*trees, ", ")));
+}
+
 }  // namespace
 
 Result<void> check_final(const Policy& policy, const HostFacts& host) {
+  TRY(check_workspace(policy, host));
   const bool any = std::ranges::any_of(policy.rules, [](const PathRule& rule) {
     return rule.precedence == Precedence::final && rule.kind == RuleKind::hide;
   });
@@ -63,13 +74,17 @@ Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Poli
                           const HostFacts& host) {
   const bool writes = rule.kind == RuleKind::read_write;
   const bool shows = rule.kind == RuleKind::read_only || rule.kind == RuleKind::overlay;
-  if (!writes && !shows) return {};
-  if (rule.origin.scope == Scope::built_in || comes_with_the_workspace(rule, fact, policy))
+  const bool empties = rule.kind == RuleKind::tmpfs;
+  if (!writes && !shows && !empties) return {};
+  if (rule.origin.scope == Scope::built_in ||
+      (!empties && comes_with_the_workspace(rule, fact, policy)))
     return {};
   const Bounds& bounds = policy.bounds;
-  const auto& trees = writes && bounds.writable ? bounds.writable : bounds.readable;
+  const auto& trees = empties                     ? bounds.tmpfs
+                      : writes && bounds.writable ? bounds.writable
+                                                  : bounds.readable;
   if (!trees || is_inside(fact.canonical, *trees, host)) return {};
-  const std::string_view word = writes ? "written" : "read";
+  const std::string_view word = empties ? "a tmpfs" : writes ? "written" : "read";
   return invalid(
       rule.origin,
       in_quotes(rule.path) + " is outside what " + report::in_words(bounds.origin) + " allows",

@@ -101,10 +101,9 @@ Result<void> check_link(const PathRule& rule, const PathFact& fact, const Policy
                         const HostFacts& host, std::vector<std::string>& notes);
 
 // The organisation's final rules: neither a grant nor the workspace may show or cover what one
-// hides.
+// hides; and the workspace must be where it allows one.
 Result<void> check_final(const Policy& policy, const HostFacts& host);
-// And nothing outside its bounds may be granted. The workspace is not bounded, and no rule shows
-// more of it.
+// And nothing outside its bounds may be granted. No rule shows more of the workspace.
 Result<void> check_bounds(const PathRule& rule, const PathFact& fact, const Policy& policy,
                           const HostFacts& host);
 

@@ -43,6 +43,7 @@ class Application {
     set_fields(policy_, effective_.settings);
     policy_.workspace = word_of(effective_.settings, Key::workspace);
     TRY(apply_network(effective_.settings, policy_));
+    for (const Item& item : items(Key::allow_guarded)) policy_.allow_guarded.push_back(item.text);
     TRY(apply_environment());
     for (const ScopeReason& scope : kScopes) TRY(add_rules(scope));
     bound_calls();
@@ -175,20 +176,37 @@ class Application {
     Policy most;
     set_fields(most, effective_.ceiling);
     bounds.timeout = most.limits.timeout;
-    const auto set = effective_.ceiling.find(Key::env_set);
-    if (set == effective_.ceiling.end()) return;
-    bounds.origin = set->second.origin;
-    bounds.origin.at = {};
-    bounds.environment.emplace();
-    for (const Item& item : set->second.items) bounds.environment->emplace(item.text, item.value);
+    if (const Setting* set = policy::find(effective_.ceiling, Key::env_set)) {
+      name_bound(*set);
+      bounds.environment.emplace();
+      for (const Item& item : set->items) bounds.environment->emplace(item.text, item.value);
+    }
+    if (const Setting* names = policy::find(effective_.ceiling, Key::env_names)) {
+      name_bound(*names);
+      bounds.variables.emplace();
+      for (const Item& item : names->items) bounds.variables->push_back(item.text);
+    }
+  }
+
+  // Several keys bound, and each has a line: only the file is named.
+  void name_bound(const Setting& setting) {
+    policy_.bounds.origin = setting.origin;
+    policy_.bounds.origin.at = {};
   }
 
   Result<void> apply_bounds() {
+    if (const Setting* places = policy::find(effective_.ceiling, Key::workspaces)) {
+      name_bound(*places);
+      TRY(add_trees(policy_.bounds.workspaces.emplace(), Key::workspaces));
+    }
+    if (const Setting* places = policy::find(effective_.ceiling, Key::tmpfs_paths)) {
+      name_bound(*places);
+      TRY(add_trees(policy_.bounds.tmpfs.emplace(), Key::tmpfs_paths));
+    }
     const Setting* reads = policy::find(effective_.ceiling, Key::readable_paths);
     const Setting* writes = policy::find(effective_.ceiling, Key::writable_paths);
     if (reads == nullptr && writes == nullptr) return {};
-    policy_.bounds.origin = reads != nullptr ? reads->origin : writes->origin;
-    policy_.bounds.origin.at = {};  // both keys bound, and each has a line
+    name_bound(reads != nullptr ? *reads : *writes);
     std::vector<Path> trees;
     TRY(add_trees(trees, Key::writable_paths));
     TRY(add_cache_trees(trees, Key::share_caches));

@@ -107,9 +107,10 @@ void add_restrictions(Policy& policy, const Policy& most) {
 void add_path_rules(Settings& settings, const std::vector<PathRule>& rules, const Path& workspace) {
   for (const PathRule& rule : rules) {
     const auto list = std::ranges::find(kPathLists, rule.kind, &PathList::kind);
-    // A tmpfs is in no list: it shows nothing of the host.
     if (list == kPathLists.end()) continue;
-    if (!workspace.empty() && is_within(rule.path, workspace)) continue;
+    // A tmpfs in the workspace shows nothing of it: its own key bounds it.
+    const bool shown = rule.kind != RuleKind::tmpfs && is_within(rule.path, workspace);
+    if (!workspace.empty() && shown) continue;
     add_item(settings, list->key,
              Item{.text = rule.path,
                   .path = rule.path,
@@ -126,6 +127,7 @@ Settings layer_of(const Policy& policy) {
   add_network(settings, policy);
   const bool writable = policy.workspace_access == Access::read_write;
   add_path_rules(settings, policy.rules, writable ? policy.workspace : Path{});
+  add_names(settings, Key::allow_guarded, policy.allow_guarded);
   add_names(settings, Key::env_pass, policy.pass_environment);
   add_names(settings, Key::env_unsafe, policy.unsafe_environment);
   for (const auto& [name, value] : policy.set_environment)
@@ -148,12 +150,17 @@ Result<Policy> bounded(Policy policy, const Settings& ceiling, const Surrounding
 
 Result<void> check_environment(const std::map<std::string, std::string>& variables,
                                const Bounds& bounds) {
-  if (!bounds.environment) return {};
-  Setting set{.origin = bounds.origin};
-  for (const auto& [name, value] : *bounds.environment)
-    set.items.push_back(Item{.text = name, .value = value, .origin = bounds.origin});
+  if (!bounds.environment && !bounds.variables) return {};
+  Settings ceiling;
+  if (bounds.environment) ceiling[Key::env_set].origin = bounds.origin;
+  if (bounds.variables) ceiling[Key::env_names].origin = bounds.origin;
+  for (const auto& [name, value] :
+       bounds.environment.value_or(std::map<std::string, std::string>{}))
+    add_item(ceiling, Key::env_set, Item{.text = name, .value = value, .origin = bounds.origin});
+  for (const std::string& name : bounds.variables.value_or(std::vector<std::string>{}))
+    add_item(ceiling, Key::env_names, Item{.text = name, .origin = bounds.origin});
   const std::vector<Refusal> refused =
-      beyond({{Key::env_set, set}}, layer_of(Policy{.set_environment = variables}));
+      beyond(ceiling, layer_of(Policy{.set_environment = variables}));
   if (!refused.empty()) return std::unexpected(beyond_error(refused.front()));
   return {};
 }

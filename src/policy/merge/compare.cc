@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/path.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "base/wildcard.h"
 #include "policy/merge/policy_fields.h"
@@ -16,10 +17,17 @@ namespace coop::policy {
 
 namespace {
 
+// How far a clock is shifted, in either direction.
+std::uint64_t distance(const std::string& seconds) {
+  const std::int64_t number = parse_signed(seconds).value_or(0);
+  return number < 0 ? -static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+}
+
 bool is_wider_word(Key key, const std::string& asked, const std::string& limit) {
   const std::vector<std::string_view> words = split_words(info(key).words);
   const auto asked_at = std::ranges::find(words, asked);
   const auto limit_at = std::ranges::find(words, limit);
+  if (info(key).type == KeyType::seconds) return distance(asked) > distance(limit);
   const bool ordered = info(key).type == KeyType::word && key != Key::backend;
   if (!ordered || asked_at == words.end() || limit_at == words.end()) return asked != limit;
   return asked_at > limit_at;
@@ -124,6 +132,11 @@ bool path_may_lie_in(const Item& item, const Item& tree) {
 bool host_covers(const Item& cover, const Item& item, Portless portless) {
   return cover.destination && item.destination &&
          covers(*cover.destination, *item.destination, portless);
+}
+
+bool is_named(std::string_view variable, const std::vector<Item>& names) {
+  return std::ranges::any_of(
+      names, [&](const Item& item) { return matches_wildcard(item.text, variable); });
 }
 
 bool is_sensitive_variable(std::string_view name) {

@@ -32,6 +32,9 @@ bool path_may_lie_in(const Item& item, const Item& tree);
 // Whether everything that the destination `item` names is named by `cover` too.
 bool host_covers(const Item& cover, const Item& item, Portless portless);
 
+// Whether one of `names`, which may have wildcards, is that of the variable.
+bool is_named(std::string_view variable, const std::vector<Item>& names);
+
 // Variables that select programs or files, so that setting them is more than a default.
 bool is_sensitive_variable(std::string_view name);
 

@@ -140,7 +140,11 @@ class Comparison {
   // A ceiling on paths or hosts would be useless if a mode could open all of them; any ceiling, if tools ran without a
   // sandbox.
   std::optional<Obstacle> implied_obstacle(Key key, const Scalar& asked) const {
-    if (key == Key::mode && !limit_.empty() && is_wider(key, asked, "enabled")) {
+    // An owner's tools run without a sandbox, too: no ceiling would hold for them.
+    const bool leaves = key == Key::mode ? is_wider(key, asked, "enabled")
+                                         : key == Key::owner_bypass && asked == Scalar(true) &&
+                                               word_of(limit_, Key::mode) != "disabled";
+    if (leaves && !limit_.empty()) {
       const auto& [first, setting] = *limit_.begin();
       return Obstacle{
           std::string(info(first).name) + " = " +
@@ -169,6 +173,8 @@ class Comparison {
   }
 
   std::optional<Obstacle> name_obstacle(Key key, const Item& item) const {
+    if (key == Key::env_pass && !has_item(limit_, key, item.text))
+      if (std::optional<Obstacle> unnamed = unnamed_obstacle(item)) return unnamed;
     if (against_ == Against::ceiling && !has(key)) {
       // A shared cache is a writable path, and so is a socket: a client can write through it. A private one is read only, and shared
       // ones are no less bounded than private ones.
@@ -204,14 +210,22 @@ class Comparison {
             mode.origin};
   }
 
+  // A ceiling may list the variables there can be at all.
+  std::optional<Obstacle> unnamed_obstacle(const Item& item) const {
+    const bool listed = against_ == Against::ceiling && has(Key::env_names);
+    if (!listed || is_named(item.text, items_of(limit_, Key::env_names))) return std::nullopt;
+    return list_of_other(Key::env_names);
+  }
+
   // A variable that is set stays. For others a ceiling refuses those that select programs. A
   // project's file may set none: the address of a service, a proxy or a certificate can redirect
   // programs, and a complete list of such variables is impossible.
   std::optional<Obstacle> variable_obstacle(const Item& item) const {
-    if (against_ == Against::ceiling && !has(Key::env_set)) return std::nullopt;
     const std::vector<Item>& known = items_of(limit_, Key::env_set);
     const auto same = std::ranges::find(known, item.text, &Item::text);
     if (same == known.end()) {
+      if (std::optional<Obstacle> unnamed = unnamed_obstacle(item)) return unnamed;
+      if (against_ == Against::ceiling && !has(Key::env_set)) return std::nullopt;
       const bool minded = against_ != Against::ceiling || is_sensitive_variable(item.text);
       return minded ? std::optional(list_of(Key::env_set)) : std::nullopt;
     }
@@ -252,13 +266,14 @@ class Comparison {
   // overlaid: otherwise a refusal could leave the wider rule that the narrower one replaced.
   bool is_bounded(Key key) const {
     if (against_ != Against::ceiling) return true;
-    if (key == Key::readable_paths) return has(Key::readable_paths);
+    if (key == Key::readable_paths || key == Key::tmpfs_paths) return has(key);
     if (key == Key::writable_paths) return has(Key::writable_paths) || has(Key::readable_paths);
     return has(Key::readable_paths) || (has(Key::overlay_paths) && has(Key::writable_paths));
   }
 
   // The lists whose items cover a grant of this kind.
   Keys sufficient_for(Key key) const {
+    if (key == Key::tmpfs_paths) return {key};
     if (key == Key::readable_paths) return {Key::readable_paths, Key::writable_paths};
     if (key == Key::overlay_paths)
       return {Key::readable_paths, Key::writable_paths, Key::overlay_paths};

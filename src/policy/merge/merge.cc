@@ -107,7 +107,9 @@ Settings stamped(const Layer& layer) {
 
 void apply(Effective& effective, const Layer& layer, Approval project) {
   Settings settings = stamped(layer);
-  refuse(settings, find_excess(effective.ceiling, settings, Against::ceiling), effective.refused);
+  // A default that exceeds the ceiling was not asked for: the organisation's own value replaces it next.
+  if (layer.scope != Scope::built_in)
+    refuse(settings, find_excess(effective.ceiling, settings, Against::ceiling), effective.refused);
   if (layer.scope == Scope::project && project == Approval::none)
     refuse(settings, find_excess(effective.settings, settings, Against::project),
            effective.refused);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/quantity.h"
 #include "policy/policy.h"
 
 namespace coop::policy {
@@ -11,6 +12,8 @@ namespace coop::policy {
 namespace {
 
 using std::chrono::milliseconds;
+
+std::int64_t seconds_of(const std::string& text) { return parse_signed(text).value_or(0); }
 
 Scalar scalar_of(std::uint64_t number) { return number; }
 Scalar scalar_of(milliseconds time) {
@@ -86,7 +89,27 @@ constexpr std::array kFields{
         [](Policy& policy, const Scalar& value) {
           policy.debugging = value == Scalar(true) ? Debugging::allowed : Debugging::denied;
         }},
+    PolicyField{Key::as_root,
+                [](const Policy& policy) -> Scalar { return policy.identity == Identity::root; },
+                [](Policy& policy, const Scalar& value) {
+                  policy.identity = value == Scalar(true) ? Identity::root : Identity::self;
+                }},
+    PolicyField{Key::hostname, [](const Policy& policy) -> Scalar { return policy.hostname; },
+                [](Policy& policy, const Scalar& value) {
+                  if (const auto* name = std::get_if<std::string>(&value)) policy.hostname = *name;
+                }},
+    PolicyField{Key::time_offset,
+                [](const Policy& policy) -> Scalar {
+                  return std::to_string(policy.time_offset.value_or(0));
+                },
+                [](Policy& policy, const Scalar& value) {
+                  const auto* text = std::get_if<std::string>(&value);
+                  const std::int64_t seconds = text == nullptr ? 0 : seconds_of(*text);
+                  policy.time_offset = seconds == 0 ? std::nullopt : std::optional(seconds);
+                }},
     optional_limit<&Limits::memory>(Key::memory),
+    optional_limit<&Limits::open_files>(Key::open_files),
+    optional_limit<&Limits::file_size>(Key::file_size),
     optional_limit<&Limits::pids>(Key::pids_limit),
     optional_limit<&Limits::milli_cpus>(Key::cpus),
     optional_limit<&Limits::timeout>(Key::timeout),

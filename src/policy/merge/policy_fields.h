@@ -28,6 +28,7 @@ inline constexpr std::array kPathLists{
     PathList{Key::readable_paths, RuleKind::read_only, Missing::fail},
     PathList{Key::writable_paths, RuleKind::read_write, Missing::fail},
     PathList{Key::overlay_paths, RuleKind::overlay, Missing::fail},
+    PathList{Key::tmpfs_paths, RuleKind::tmpfs, Missing::fail},
     PathList{Key::hidden_paths, RuleKind::hide, Missing::skip},
     PathList{Key::protected_paths, RuleKind::protect, Missing::skip},
 };

@@ -147,7 +147,8 @@ void check_paths(const Config& config, const CheckFacts& facts, Findings& findin
   }
   for (const auto& [key, item] : listed_paths(config))
     if (kind_of(facts.host, item->path) == PathKind::missing)
-      add_finding(findings, Severity::warning, "sandbox_paths", item->origin,
+      add_finding(findings, is_restricting(key) ? Severity::warning : Severity::error,
+                  "sandbox_paths", item->origin,
                   std::string(info(key).name) + ": " + quoted(item->path) + " does not exist",
                   "correct the path, or end it with \"?\" if it may be missing");
 }

@@ -102,15 +102,20 @@ Config read_config(std::string_view text, const std::string& file, const Surroun
 
 bool sandbox_enabled(const Config& config, const Agent* agent) {
   const std::string_view own = agent == nullptr ? "" : word_of(agent->sandbox, Key::mode);
-  return (own.empty() ? word_of(config.sandbox, Key::mode) : own) == "enabled";
+  return (own.empty() ? word_of(config.sandbox, Key::mode) : own) != "disabled";
 }
 
-void add_gateway_defaults(Effective& effective) {
+bool owner_may_bypass(const Effective& effective) {
+  if (const Setting* said = find(effective.settings, Key::owner_bypass))
+    return said->value == Scalar(true);
+  return effective.ceiling.empty() || word_of(effective.ceiling, Key::mode) == "disabled";
+}
+
+Layer gateway_defaults() {
   const Origin origin = Origin::of_coop();
-  effective.settings.try_emplace(Key::memory,
-                                 Setting{.value = std::uint64_t{2} << 30, .origin = origin});
-  effective.settings.try_emplace(Key::pids_limit,
-                                 Setting{.value = std::uint64_t{512}, .origin = origin});
+  return {Scope::built_in,
+          {{Key::memory, Setting{.value = std::uint64_t{2} << 30, .origin = origin}},
+           {Key::pids_limit, Setting{.value = std::uint64_t{512}, .origin = origin}}}};
 }
 
 }  // namespace coop::policy

@@ -51,7 +51,7 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
-// False unless the file has `enabled = true` or `mode = "enabled"`, for the agent or for all.
+// True unless the file has `enabled = false` or `mode = "disabled"`, for the agent or for all.
 bool sandbox_enabled(const Config& config, const Agent* agent = nullptr);
 
 // Reads a whole coop.toml. `surroundings.base` is the directory of the file. Errors become
@@ -72,7 +72,7 @@ struct Principal {
 };
 
 // The user with exactly this match, or else with "channel:*". Without one: public; but
-// terminal:default is the owner if the sandbox is enabled for the agent (none given: the first).
+// terminal:default is the owner unless the sandbox is disabled for the agent (none given: the first).
 Principal principal_of_sender(const Config& config, std::string_view sender,
                               Conversation conversation, const Agent* agent = nullptr);
 // An unknown name is an error that names the nearest.
@@ -82,9 +82,13 @@ Result<const CronJob*> find_cron(const Config& config, std::string_view name);
 // The only agent, or the one with this id (empty: the first or none).
 Result<const Agent*> find_agent(const Config& config, std::string_view id);
 
+// Whether an owner's tools may run on the host. Where the organisation's file sets anything, only if it says so itself:
+// its ceiling holds in sandboxes.
+bool owner_may_bypass(const Effective& effective);
+
 // Defaults of a gateway's sandboxes: they serve other people than the machine's owner, so memory
-// (2g) and processes (512) are limited.
-void add_gateway_defaults(Effective& effective);
+// (2g) and processes (512) are limited. The lowest layer, so that a project's file cannot exceed them unapproved.
+Layer gateway_defaults();
 
 // The layers coop.toml adds, in order: [sandbox], the agent's, the user's, the cron job's
 // overrides.

@@ -10,7 +10,7 @@
 namespace coop::policy {
 
 std::span<const std::string_view> check_names() {
-  static constexpr std::array<std::string_view, 28> kNames{"sandbox_available",
+  static constexpr std::array<std::string_view, 29> kNames{"sandbox_available",
                                                            "sandbox_backend",
                                                            "sandbox_image",
                                                            "sandbox_network",
@@ -37,7 +37,8 @@ std::span<const std::string_view> check_names() {
                                                            "duplicate_agent",
                                                            "cron",
                                                            "cron_expression",
-                                                           "project_policy"};
+                                                           "project_policy",
+                                                           "plan"};
   return kNames;
 }
 
@@ -103,7 +104,8 @@ bool enabled_for(const Config& config, const Section& section) {
 Origin origin_of_mode(const Config& config) {
   for (const Section& section : sandbox_sections(config)) {
     const auto mode = section.settings->find(Key::mode);
-    if (mode != section.settings->end() && enabled_for(config, section)) return mode->second.origin;
+    if (mode != section.settings->end() && mode->second.value == Scalar("enabled"))
+      return mode->second.origin;
   }
   return {.scope = Scope::config, .file = config.file};
 }

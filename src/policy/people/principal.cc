@@ -64,7 +64,7 @@ Principal principal_of_sender(const Config& config, std::string_view sender,
   } else if (sender == kDefaultTerminal && sandbox_enabled(config, agent)) {
     principal.user_trust = TrustLevel::owner;
     principal.reason =
-        "no user matches, and the terminal is the owner's when the sandbox is enabled";
+        "no user matches, and the terminal is the owner's unless the sandbox is disabled";
   } else {
     principal.reason = "no user matches this sender";
   }

@@ -24,11 +24,22 @@ Result<void> check_variable_name(std::string_view name) {
                    "use letters, digits and \"_\", and no digit in front");
 }
 
+// "CI_*": a name of a variable in which any letters may be left out.
+Result<void> check_variable_pattern(std::string_view pattern) {
+  std::string name(pattern);
+  std::ranges::replace(name, '*', '_');
+  if (check_variable_name(name)) return {};
+  return bad_value(quoted(pattern) + " is not the name of a variable",
+                   "use letters, digits, \"_\", and \"*\" for any of them");
+}
+
 Result<void> check_name(const KeyInfo& key, std::string_view name) {
   if (key.key == Key::env_pass || key.key == Key::env_unsafe) return check_variable_name(name);
-  const std::vector<std::string_view> known =
-      key.key == Key::cache_volumes || key.key == Key::share_caches ? cache_names()
-                                                                    : split_words(key.words);
+  if (key.key == Key::env_names) return check_variable_pattern(name);
+  std::vector<std::string_view> known =
+      key.key == Key::cache_volumes || key.key == Key::share_caches ? cache_names() : split_words(key.words);
+  if (key.key == Key::allow_guarded)
+    for (const NamedReason& guard : guards()) known.push_back(guard.name);
   if (contains(known, name)) return {};
   return bad_value(quoted(name) + " is unknown", suggestion(name, known));
 }

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kMostItems = 1000;
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 62;
 constexpr std::uint64_t kMostProcesses = 4194304;     // the kernel's maximum
+constexpr std::uint64_t kMostFiles = 1073741816;      // the kernel's maximum of fs.nr_open
 constexpr std::uint64_t kMostMilliCpus = 1000000000;  // a million processors
 
 // Errors of base/quantity.h quote the whole text; shorten it.
@@ -59,13 +60,15 @@ Read read_size(const KeyInfo& key, const Node& node) {
   return bytes;
 }
 
-Read read_count(const Node& node) {
+Read read_count(const KeyInfo& key, const Node& node) {
   const std::int64_t* number = node.integer();
   if (number == nullptr) return kWrongType;
   if (*number <= 0) return bad_value("must be more than zero");
   const auto count = static_cast<std::uint64_t>(*number);
-  if (count > kMostProcesses)
-    return bad_value("more than any kernel allows", "write at most 4194304, or \"unlimited\"");
+  const std::uint64_t most = key.key == Key::open_files ? kMostFiles : kMostProcesses;
+  if (count > most)
+    return bad_value("more than any kernel allows",
+                     "write at most " + std::to_string(most) + ", or \"unlimited\"");
   return count;
 }
 
@@ -124,6 +127,24 @@ Read read_image(const Node& node) {
   return *text;
 }
 
+Read read_hostname(const Node& node) {
+  const std::string* text = node.text();
+  if (text == nullptr) return kWrongType;
+  if (text->empty() || is_hostname(*text)) return *text;
+  return bad_value(quoted(*text) + " is not a host name",
+                   "letters, digits, '-' and '.', at most 63");
+}
+
+// Further than any clock of the kernel counts.
+constexpr std::int64_t kFurthest = std::int64_t{1} << 33;
+
+Read read_seconds(const Node& node) {
+  const std::int64_t* number = node.integer();
+  if (number == nullptr) return kWrongType;
+  if (*number > kFurthest || *number < -kFurthest) return bad_value("too large");
+  return std::to_string(*number);
+}
+
 Read read_path(const Node& node, const Surroundings& surroundings) {
   const std::string* text = node.text();
   if (text == nullptr) return kWrongType;
@@ -137,10 +158,12 @@ Read read_scalar(const KeyInfo& key, const Node& node, const Surroundings& surro
   switch (key.type) {
     case KeyType::word: return read_word(key, node);
     case KeyType::size: return read_size(key, node);
-    case KeyType::count: return read_count(node);
+    case KeyType::count: return read_count(key, node);
     case KeyType::cpus: return read_cpus(node);
     case KeyType::duration: return read_duration(node);
     case KeyType::text: return read_image(node);
+    case KeyType::hostname: return read_hostname(node);
+    case KeyType::seconds: return read_seconds(node);
     case KeyType::path: return read_path(node, surroundings);
     case KeyType::boolean:
       return node.boolean() == nullptr ? Scalar(kWrongType) : Scalar(*node.boolean());
@@ -208,6 +231,13 @@ std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, con
     return std::nullopt;
   }
   return Setting{.value = *std::move(read), .origin = reporter.origin(node.at)};
+}
+
+bool is_hostname(std::string_view text) {
+  return !text.empty() && text.size() <= 63 && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.';
+  });
 }
 
 std::vector<std::string_view> split_words(std::string_view words) {

@@ -56,6 +56,9 @@ std::string expected_of(const KeyInfo& key);
 // `for example: memory = "2g"`
 std::string example_of(const KeyInfo& key, std::string_view name);
 
+// Letters, digits, '-' and '.', at most 63.
+bool is_hostname(std::string_view text);
+
 // "one two" as a list of words.
 std::vector<std::string_view> split_words(std::string_view words);
 // `did you mean "memory"?`, or if nothing is close: "one of: …".

@@ -14,11 +14,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMaximumItems = 1000;
 constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 62;
+constexpr std::int64_t kMostOffset = std::int64_t{1} << 33;
 constexpr int kMostSeconds = 366 * 24 * 3600;
 constexpr std::string_view kSize = R"([0-9]+(\.[0-9]{1,3})?[kKmMgGtT]?([iI]?[bB])?)";
 constexpr std::string_view kDuration =
     R"(([0-9]+(\.[0-9]{1,3})?(ms|s|m|h))+|[0-9]+(\.[0-9]{1,3})?)";
 constexpr std::string_view kVariable = "^[A-Za-z_][A-Za-z0-9_]*$";
+constexpr std::string_view kVariables = "^[A-Za-z_*][A-Za-z0-9_*]*$";
 
 Json pattern_of(const KeyInfo& key, std::string_view expression) {
   const std::string word = key.unlimited ? "unlimited|" : "";
@@ -49,7 +51,9 @@ Json names_of(const KeyInfo& key) {
   if (key.key == Key::cache_volumes || key.key == Key::share_caches)
     return list_of(one_of(cache_names()));
   if (!key.words.empty()) return list_of(one_of(split_words(key.words)));
-  return list_of({{"type", "string"}, {"pattern", kVariable}});
+  if (key.key == Key::allow_guarded) return list_of({{"type", "string"}, {"minLength", 1}});
+  return list_of(
+      {{"type", "string"}, {"pattern", key.key == Key::env_names ? kVariables : kVariable}});
 }
 
 Json type_of(const KeyInfo& key) {
@@ -58,11 +62,14 @@ Json type_of(const KeyInfo& key) {
     case KeyType::word: return one_of(split_words(key.words));
     case KeyType::text:
       return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._/:@+][A-Za-z0-9._/:@+-]*$"}};
+    case KeyType::hostname: return {{"type", "string"}, {"pattern", "^[A-Za-z0-9.-]{0,63}$"}};
+    case KeyType::seconds: return integer(-kMostOffset, kMostOffset);
     case KeyType::path: return text;
     case KeyType::size:
       return either(pattern_of(key, kSize),
                     integer(key.key == Key::output_limit ? 0 : 1, kMaximumBytes));
-    case KeyType::count: return unlimited_or(integer(1, 4194304));
+    case KeyType::count:
+      return unlimited_or(integer(1, key.key == Key::open_files ? 1073741816 : 4194304));
     case KeyType::cpus:
       return either(pattern_of(key, R"([0-9]+(\.[0-9]{1,3})?)"),
                     {{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1000000}});

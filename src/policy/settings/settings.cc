@@ -30,7 +30,8 @@ std::vector<std::string_view> known_names(Shape shape) {
   std::vector<std::string_view> names;
   for (const KeyInfo& key : keys())
     if (key.table().empty() && !is_mechanism(key.key) &&
-        (key.key != Key::workspace || shape == Shape::config))
+        (key.key != Key::workspace || shape == Shape::config) &&
+        (key.key != Key::workspaces || shape == Shape::policy_file))
       names.push_back(key.name);
   for (const std::string_view name : {"env", "require", "best_effort"}) names.push_back(name);
   if (shape == Shape::config)
@@ -116,6 +117,10 @@ class TableReader {
 
   void put(Key key, std::string_view name, std::optional<Setting> setting) {
     if (!setting) return;
+    if (is_of_organisation(key) && reporter_.source().scope != Scope::organisation)
+      return reporter_.error(info(key).check, setting->origin.at,
+                             std::string(name) + " is a key of the organisation's policy only",
+                             "remove the line");
     const auto [known, added] = settings_.try_emplace(key, *setting);
     if (added || known->second.value == setting->value) return;
     reporter_.error(info(key).check, setting->origin.at,

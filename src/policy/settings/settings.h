@@ -19,15 +19,19 @@ namespace coop::policy {
 // In the order of `coop policy show`.
 enum class Key : std::uint8_t {
   mode,            // text: enabled | disabled
+  owner_bypass,    // boolean
   view,            // text: minimal | host
   show_home,       // boolean
   hide_secrets,    // boolean
   workspace,       // text: a path (coop.toml only)
-  writable_paths,  // items with paths, as are the next four
+  workspaces,      // items with paths (the organisation's file only)
+  writable_paths,  // items with paths, as are the next five
   readable_paths,
   hidden_paths,
   overlay_paths,
+  tmpfs_paths,
   protected_paths,
+  allow_guarded,  // items: names of policies/guards.txt and home_guards.txt
   network,        // text: none | allowlist | full | veth | host
   network_allow,  // items: HOST[:PORT], *.example.com, CIDR
   network_deny,
@@ -39,14 +43,20 @@ enum class Key : std::uint8_t {
   pids_limit,          // count or Unlimited
   cpus,                // thousandths or Unlimited
   tmp_size,            // bytes
+  open_files,          // count or Unlimited
+  file_size,           // bytes or Unlimited
   timeout,             // milliseconds or Unlimited
   output_limit,        // bytes
   debug,               // boolean
+  as_root,             // boolean
+  hostname,            // text: a host name, or empty
+  time_offset,         // text: whole seconds, with a sign
   containers,          // boolean
   vm,                  // boolean
   env_pass,            // items: names
   env_set,             // items: text is the name, value the value
   env_unsafe,          // items: names of variables that inject code
+  env_names,           // items: names with wildcards (the organisation's file only)
   backend,             // text: auto kernel bwrap docker podman gvisor apple sandbox-exec kubernetes
   base_image,          // text: an image reference
   auto_commit,         // boolean
@@ -97,6 +107,8 @@ std::string_view word_of(const Settings& settings, Key key);
 enum class KeyType : std::uint8_t {
   word,  // one of `words`
   text,
+  hostname,
+  seconds,  // whole, with a sign
   path,
   size,  // "2g" or bytes; with `unlimited` also that word
   count,
@@ -141,6 +153,10 @@ struct TypeInfo {
 std::span<const KeyInfo> keys();
 const KeyInfo& info(Key key);
 const TypeInfo& info(KeyType type);
+// Keys that bound other layers and give nothing by themselves.
+constexpr bool is_of_organisation(Key key) {
+  return key == Key::workspaces || key == Key::env_names;
+}
 inline bool is_list(Key key) { return info(info(key).type).list; }
 // landlock, proc, limits: written in the lists `require` and `best_effort`.
 bool is_mechanism(Key key);

@@ -54,6 +54,7 @@ struct ScalarText {
   std::string operator()(std::uint64_t value) const { return number_text(type, value); }
   std::string operator()(Unlimited) const { return "\"unlimited\""; }
   std::string operator()(const std::string& value) const {
+    if (type == KeyType::seconds) return value;
     return type == KeyType::path ? path_text(value) : toml_text(value);
   }
 };

@@ -84,19 +84,6 @@ Result<Found> look_up(const FileView::State& view, const Request& request, const
   return gap;
 }
 
-// Without walls a link in the workspace could lead the owner's tools anywhere, and others may have put it there.
-Result<void> check_link(const FileView::State& view, const Request& request, const Found& found) {
-  const Path& workspace = view.workspace();
-  if (view.walls == Walls::sandbox || is_within(found.inside, workspace)) return {};
-  if (!is_within(found.asked, workspace)) return {};
-  return with_hint(
-      "name the file it leads to, if you intend this",
-      Result<void>(denied(
-          request.operation,
-          in_quotes(request.path) + " leads out of the workspace, to " + in_quotes(found.inside),
-          Rule::of_coop(Part::workspace_links))));
-}
-
 }  // namespace
 
 Result<Path> name_of_descriptor(const UniqueFd& fd, const Request& request) {
@@ -117,6 +104,7 @@ Result<Path> name_of_descriptor(const UniqueFd& fd, const Request& request) {
 
 Result<Found> find(const FileView::State& view, const Request& request) {
   const Path asked = inside_of(view, request.path);
+  if (view.walls == Walls::none) return find_on_host(view, request, asked);
   std::optional<Path> next;
   Result<Found> found = look_up(view, request, asked, next);
   for (int links = 0; found && next && links < kMostLinks; ++links) {
@@ -128,7 +116,6 @@ Result<Found> find(const FileView::State& view, const Request& request) {
     return invalid(request.operation, in_quotes(request.path) + " goes through too many links");
   if (!found) return found;
   found->asked = asked;
-  TRY(check_link(view, request, *found));
   return found;
 }
 

@@ -46,6 +46,10 @@ struct Found {
 // Refuses what the view hides, by its name and by the kernel's name of what was opened.
 Result<Found> find(const FileView::State& view, const Request& request);
 
+// The same without walls, `asked` by its text. A link in the workspace that leads out of it is refused, under whatever
+// name the workspace was entered.
+Result<Found> find_on_host(const FileView::State& view, const Request& request, const Path& asked);
+
 // The kernel's name of a descriptor, inside; an error when the file has been removed.
 Result<Path> name_of_descriptor(const UniqueFd& fd, const Request& request);
 

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "host/environment.h"
 #include "run/output/capture.h"
 #include "run/supervise.h"
+#include "sys/fd.h"
 
 namespace coop::tools {
 
@@ -71,11 +73,16 @@ std::vector<std::string> environment_of(const Command& command) {
 Result<pid_t> start(const Command& command, const Path& directory, const run::CapturePipes& pipes) {
   SpawnActions actions;
   const SpawnAttributes attributes;
+  // Both are names without links. One that is there now was put there since, and leads elsewhere.
   const Path where = command.directory.value_or(directory);
+  const UniqueFd root = TRY(open_file("/", O_PATH | O_DIRECTORY));
+  const Path below(relative_to(where, "/"));
+  const UniqueFd start =
+      TRY(open_beneath(root.get(), below.empty() ? "." : below, O_RDONLY | O_DIRECTORY));
   ::posix_spawn_file_actions_addopen(actions.get(), 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(actions.get(), pipes.output.write.get(), 1);
   ::posix_spawn_file_actions_adddup2(actions.get(), pipes.error.write.get(), 2);
-  ::posix_spawn_file_actions_addchdir_np(actions.get(), where.c_str());
+  ::posix_spawn_file_actions_addfchdir_np(actions.get(), start.get());
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_of(command);
   pid_t child = -1;

@@ -9,7 +9,6 @@ namespace coop::tools {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
 // The length of a UTF-8 character by its first byte; 1 if invalid.
@@ -78,15 +77,15 @@ FetchRules fetch_rules(const Policy& policy) {
   return {.rules = policy::sandbox_network(policy, {}).connections};
 }
 
-ToolOutput fetch_url(const Json& arguments, const Resolver& resolver, const FetchRules& rules) {
+ToolOutput fetch_url(const Json& arguments, const Resolver& resolver, const FetchRules& rules,
+                     FetchLimits limits) {
   const auto url = arguments.find("url");
   if (url == arguments.end() || !url->is_string())
     return refusal("fetch_url: \"url\" must be a string");
-  FetchLimits limits{.size = kMostBytes};
   if (const auto most = arguments.find("max_bytes"); most != arguments.end()) {
     const std::int64_t bytes = most->is_number_integer() ? most->get<std::int64_t>() : 0;
     if (bytes < 1) return refusal("fetch_url: \"max_bytes\" must be a number from 1 to 1048576");
-    limits.size = std::min(static_cast<std::size_t>(bytes), kMostBytes);
+    limits.size = std::min(static_cast<std::size_t>(bytes), limits.size);
   }
   const Result<Fetched> page = fetch(url->get_ref<const std::string&>(), limits, resolver, rules);
   if (!page) return refusal(page.error());

@@ -185,8 +185,10 @@ TEST(NetworkFlagsTest, SocketsThatControlTheMachineNeedTheirWord) {
 
 class NetworkProgramTest : public testing::Test {
  protected:
+  void SetUp() override { tree.must("mkdir project"); }
+
   std::string text_of(const Words& words) const {
-    const test::Ran ran = test::run_cli(tree.path(), {{"HOME", tree.path()}}, words);
+    const test::Ran ran = test::run_cli(tree / "project", {{"HOME", tree.path()}}, words);
     return ran.out + ran.error;
   }
 
@@ -195,6 +197,7 @@ class NetworkProgramTest : public testing::Test {
 
 TEST_F(NetworkProgramTest, ASymlinkHidesNoSocketThatControlsTheMachine) {
   tree.must("touch docker.sock && ln -s docker.sock harmless.sock");
+  tree.must("ln -s ../docker.sock project/harmless.sock");
   for (const char* path : {"harmless.sock", "~/harmless.sock", "./harmless.sock"})
     EXPECT_THAT(text_of({"plan", "--socket", path}),
                 HasSubstr("docker.sock\", which controls this machine"))
@@ -247,7 +250,7 @@ TEST_F(NetworkProgramTest, ExplainKnowsTheFlags) {
 
 TEST_F(NetworkProgramTest, CheckNamesHostsThatMeanNothing) {
   const auto checked = [&](const std::string& network) {
-    tree.write("p.toml", "[sandbox]\nnetwork = " + network + "\n");
+    tree.write("project/p.toml", "[sandbox]\nnetwork = " + network + "\n");
     return text_of({"policy", "check", "p.toml"});
   };
   EXPECT_THAT(checked(R"({ mode = "full", deny = ["evil.example"] })"),

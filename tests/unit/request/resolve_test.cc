@@ -54,6 +54,48 @@ TEST(ResolveTest, AFlagBeyondTheCeilingIsAnErrorThatNamesBoth) {
   EXPECT_EQ(refused(wanted, ceiling), "accepted");  // in the workspace
 }
 
+// A gateway's defaults are the lowest layer: a project's file may not exceed them unless it is approved.
+TEST(ResolveTest, AnUnapprovedProjectDoesNotLiftAGatewaysDefaults) {
+  policy::Layer project{Scope::project, {}};
+  project.settings[Key::memory] = {.value = 8 * kGiB};
+  project.settings[Key::pids_limit] = {.value = std::uint64_t{100}};
+  const auto memory_with = [](std::vector<policy::Layer> layers, policy::Approval approval) {
+    layers.push_back(policy::gateway_defaults());
+    const policy::Effective effective = policy::merge(layers, approval);
+    return std::pair(effective.settings.at(Key::memory).value, effective.refused.size());
+  };
+  using Pair = std::pair<policy::Scalar, std::size_t>;
+  EXPECT_EQ(memory_with({project}, policy::Approval::none), Pair(2 * kGiB, 1));
+  EXPECT_EQ(memory_with({project}, policy::Approval::given), Pair(8 * kGiB, 0));
+  policy::Layer user{Scope::user, {}};
+  user.settings[Key::memory] = {.value = 8 * kGiB};
+  EXPECT_EQ(memory_with({user}, policy::Approval::none), Pair(8 * kGiB, 0));
+  EXPECT_EQ(memory_with({user, project}, policy::Approval::none), Pair(8 * kGiB, 0));
+  // The organisation's value replaces the default, and nothing is refused for it.
+  EXPECT_EQ(memory_with({organisation().set(Key::memory, kGiB)}, policy::Approval::none),
+            Pair(kGiB, 0));
+  EXPECT_EQ(memory_with({organisation().set(Key::memory, 4 * kGiB)}, policy::Approval::none),
+            Pair(4 * kGiB, 0));
+}
+
+TEST(ResolveTest, AnOwnerBypassesNoCeilingThatDoesNotSaySo) {
+  const auto bypasses = [](const std::vector<policy::Layer>& layers) {
+    return policy::owner_may_bypass(policy::merge(layers, policy::Approval::none));
+  };
+  policy::Layer asking{Scope::config, {}};
+  asking.settings[Key::owner_bypass] = {.value = true};
+  policy::Layer narrow{Scope::user, {}};
+  narrow.settings[Key::owner_bypass] = {.value = false};
+  EXPECT_TRUE(bypasses({}));
+  EXPECT_TRUE(bypasses({organisation()}));
+  EXPECT_FALSE(bypasses({narrow}));
+  EXPECT_FALSE(bypasses({organisation().set(Key::memory, kGiB)}));
+  EXPECT_FALSE(bypasses({organisation().set(Key::memory, kGiB), asking}));
+  EXPECT_FALSE(bypasses({organisation().set(Key::owner_bypass, false), asking}));
+  EXPECT_TRUE(bypasses({organisation().set(Key::memory, kGiB).set(Key::owner_bypass, true)}));
+  EXPECT_TRUE(bypasses({organisation().set(Key::mode, "disabled")}));
+}
+
 TEST(ResolveTest, AModeThatAListMeansIsBlamedOnTheList) {
   Wanted wanted;
   wanted.flags[Key::network_allow].items = {{.text = "a.com",

@@ -37,9 +37,10 @@ TEST(BoundedTest, ADefaultPolicyAsksForNothing) {
   Policy policy;
   policy.limits.memory = kGiB;
   policy.rules = {rule(RuleKind::read_write, "/w"), rule(RuleKind::tmpfs, "/t")};
-  const Settings expected{{Key::memory, {.value = kGiB}},
-                          {Key::writable_paths,
-                           {.items = {{.text = "/w", .path = "/w", .if_missing = Missing::fail}}}}};
+  const Settings expected{
+      {Key::memory, {.value = kGiB}},
+      {Key::writable_paths, {.items = {{.text = "/w", .path = "/w", .if_missing = Missing::fail}}}},
+      {Key::tmpfs_paths, {.items = {{.text = "/t", .path = "/t", .if_missing = Missing::fail}}}}};
   EXPECT_EQ(layer_of(policy), expected);
 }
 

@@ -62,7 +62,7 @@ TEST(ConfigChecksTest, AGoodFileOnAGoodMachineIsOneLineOfInformation) {
 }
 
 TEST(ConfigChecksTest, NothingIsAskedOfTheMachineWhenTheSandboxIsOff) {
-  EXPECT_THAT(checked("", CheckFacts{}), IsEmpty());
+  EXPECT_THAT(checked("[sandbox]\nenabled = false\n", CheckFacts{}), IsEmpty());
   EXPECT_THAT(checked("[sandbox]\nenabled = false\nbackend = \"docker\"\nbase_image = \"a:1\"\n"
                       "network = \"full\"\n",
                       CheckFacts{}),
@@ -130,10 +130,11 @@ TEST(ConfigChecksTest, OneAgentsSandboxCounts) {
   facts.can_sandbox = false;
   facts.host.namespaces["user"] = {};
   const std::string agents =
-      "[[agents]]\nid = \"a\"\n[[agents]]\nid = \"b\"\nsandbox = { mode = \"enabled\" }\n";
+      "[sandbox]\nenabled = false\n[[agents]]\nid = \"a\"\n[[agents]]\nid = \"b\"\nsandbox = { "
+      "mode = \"enabled\" }\n";
   const std::vector<std::string> lines = checked("sandbox_available", agents, facts);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_THAT(lines[0], HasSubstr("5:20 error"));
+  EXPECT_THAT(lines[0], HasSubstr("7:20 error"));
 }
 
 TEST(ConfigChecksTest, AnotherBackendNeedsItsProgramAndNotOurKernel) {
@@ -264,9 +265,9 @@ TEST(ConfigChecksTest, PathsThatAreNotThereAreFound) {
           "the directory, or name one that is there]",
           "7:1 error sandbox_paths: agent \"y\": the workspace \"/y\" is not a directory "
           "[create the directory, or name one that is there]",
-          "3:19 warning sandbox_paths: writable_paths: \"/home/ann/a\"" + fix,
+          "3:19 error sandbox_paths: writable_paths: \"/home/ann/a\"" + fix,
           "4:17 warning sandbox_paths: hidden_paths: \"/h\"" + fix,
-          "10:31 warning sandbox_paths: readable_paths: \"/r\"" + fix));
+          "10:31 error sandbox_paths: readable_paths: \"/r\"" + fix));
   for (const char* path : {"/w", "/y", "/home/ann/a", "/h", "/r"})
     facts.host.paths[path] = kDirectory;
   EXPECT_THAT(checked("sandbox_paths", text, facts), IsEmpty());
@@ -282,7 +283,7 @@ TEST(ConfigChecksTest, AWorkspaceMayBeReachedThroughALink) {
 
 TEST(ConfigChecksTest, MoreThanOneOwnerIsAWarning) {
   const std::string text = std::string(kOwner) + "[[users]]\nname = \"ben\"\ntrust = \"owner\"\n";
-  EXPECT_THAT(checked(text),
+  EXPECT_THAT(checked("sandbox_multiple_owners", text),
               ElementsAre("5:1 warning sandbox_multiple_owners: 2 users are owners, and none of "
                           "them is sandboxed: \"ann\" (coop.toml:1), \"ben\" (coop.toml:5) [keep "
                           "one owner, and give the others trust = \"full\"]"));
@@ -292,7 +293,7 @@ TEST(ConfigChecksTest, ManyOwnersAreNotAllNamed) {
   std::string text;
   for (int i = 0; i < 8; ++i)
     text += "[[users]]\nname = \"u" + std::to_string(i) + "\"\ntrust = \"owner\"\n";
-  const std::vector<std::string> lines = checked(text);
+  const std::vector<std::string> lines = checked("sandbox_multiple_owners", text);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr("\"u4\" (coop.toml:13) and 3 more"));
 }
@@ -304,7 +305,8 @@ TEST(ConfigChecksTest, WithoutAnOwnerTheTerminalIsExplained) {
                           "terminal:default, which matches no user, is the owner, and all others "
                           "are sandboxed [add a user with trust = \"owner\" and match = "
                           "[\"terminal:default\"]]"));
-  EXPECT_THAT(checked("sandbox_no_owner", ben), IsEmpty());
+  EXPECT_EQ(checked("sandbox_no_owner", ben).size(), 1u);  // enabled is the default
+  EXPECT_THAT(checked("sandbox_no_owner", "[sandbox]\nenabled = false\n" + ben), IsEmpty());
   const std::string terminal =
       "[[users]]\nname = \"ben\"\ntrust = \"full\"\nmatch = [\"terminal:*\"]\n";
   EXPECT_THAT(

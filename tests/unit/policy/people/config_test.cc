@@ -69,7 +69,7 @@ message = "clean up"
 TEST(ConfigTest, AnEmptyFileHasNoUsersAndNoSettings) {
   EXPECT_EQ(good_config(""), Config{.file = "coop.toml"});
   EXPECT_EQ(good_config("# nothing\n"), Config{.file = "coop.toml"});
-  EXPECT_FALSE(sandbox_enabled(good_config("")));
+  EXPECT_TRUE(sandbox_enabled(good_config("")));
 }
 
 TEST(ConfigTest, SeveralAgentsComeAfterTheOneWithoutAList) {
@@ -117,19 +117,21 @@ id = "none"
   EXPECT_EQ(good_config("[agent]\nid = \"a\"\n").agents[0].workspace, "");
 }
 
-TEST(ConfigTest, TheSandboxIsOffUnlessTheAgentOrTheFileEnablesIt) {
+TEST(ConfigTest, TheSandboxIsOnUnlessTheAgentOrTheFileDisablesIt) {
   const auto enabled = [](const std::string& text) {
     const Config config = good_config(text);
     return std::pair(sandbox_enabled(config),
                      sandbox_enabled(config, config.agents.empty() ? nullptr : &config.agents[0]));
   };
   using Pair = std::pair<bool, bool>;
-  EXPECT_EQ(enabled("[agent]\n"), Pair(false, false));
-  EXPECT_EQ(enabled("[sandbox]\nmemory = \"2g\"\n"), Pair(false, false));
+  EXPECT_EQ(enabled("[agent]\n"), Pair(true, true));
+  EXPECT_EQ(enabled("[sandbox]\nmemory = \"2g\"\n"), Pair(true, true));
   EXPECT_EQ(enabled("[sandbox]\nenabled = true\n"), Pair(true, true));
   EXPECT_EQ(enabled("[sandbox]\nenabled = false\n"), Pair(false, false));
   EXPECT_EQ(enabled("[sandbox]\nmode = \"enabled\"\n[agent]\n"), Pair(true, true));
-  EXPECT_EQ(enabled("[agent.sandbox]\nmode = \"enabled\"\n"), Pair(false, true));
+  EXPECT_EQ(enabled("[agent.sandbox]\nmode = \"disabled\"\n"), Pair(true, false));
+  EXPECT_EQ(enabled("[sandbox]\nenabled = false\n[agent.sandbox]\nmode = \"enabled\"\n"),
+            Pair(false, true));
   EXPECT_EQ(enabled("[sandbox]\nenabled = true\n[agent.sandbox]\nmode = \"disabled\"\n"),
             Pair(true, false));
 }

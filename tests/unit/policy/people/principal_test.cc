@@ -87,18 +87,21 @@ TEST(PrincipalTest, InAGroupTheCeilingIsFamiliar) {
             "- public/familiar public: no user matches this sender");
 }
 
-TEST(PrincipalTest, TheTerminalIsTheOwnersWhenTheSandboxIsEnabled) {
+TEST(PrincipalTest, TheTerminalIsTheOwnersUnlessTheSandboxIsDisabled) {
   const std::string ben = "[[users]]\nname = \"ben\"\ntrust = \"inner\"\nmatch = [\"s:1\"]\n";
   EXPECT_EQ(
       who("[sandbox]\nenabled = true\n" + ben, "terminal:default"),
-      "- owner/owner owner: no user matches, and the terminal is the owner's when the sandbox "
-      "is enabled");
-  EXPECT_EQ(who("[sandbox]\nenabled = true\n" + ben, "terminal:default", Conversation::group),
-            "- owner/familiar familiar: no user matches, and the terminal is the owner's when the "
-            "sandbox is enabled; in a group the ceiling is familiar");
+      "- owner/owner owner: no user matches, and the terminal is the owner's unless the sandbox "
+      "is disabled");
+  EXPECT_EQ(
+      who("[sandbox]\nenabled = true\n" + ben, "terminal:default", Conversation::group),
+      "- owner/familiar familiar: no user matches, and the terminal is the owner's unless the "
+      "sandbox is disabled; in a group the ceiling is familiar");
   EXPECT_EQ(who("[sandbox]\nenabled = false\n" + ben, "terminal:default"),
             "- public/owner public: no user matches this sender");
-  EXPECT_EQ(who(ben, "terminal:default"), "- public/owner public: no user matches this sender");
+  EXPECT_EQ(who(ben, "terminal:default"),
+            "- owner/owner owner: no user matches, and the terminal is the owner's unless the "
+            "sandbox is disabled");
   EXPECT_EQ(who("[sandbox]\nenabled = true\n" + ben, "terminal:1"),
             "- public/owner public: no user matches this sender");
 }
@@ -112,7 +115,7 @@ TEST(PrincipalTest, AMatchOfTheTerminalHoldsWhateverItsTrust) {
 
 TEST(PrincipalTest, TheTerminalAsksWhetherTheAgentIsSandboxed) {
   const Config config = good_config(
-      "[[agents]]\nid = \"on\"\nsandbox = { mode = \"enabled\" }\n[[agents]]\nid = \"off\"\n");
+      "[[agents]]\nid = \"on\"\n[[agents]]\nid = \"off\"\nsandbox = { mode = \"disabled\" }\n");
   const auto trust = [&](const Agent* agent) {
     return principal_of_sender(config, "terminal:default", Conversation::direct, agent).trust;
   };

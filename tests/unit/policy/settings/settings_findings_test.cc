@@ -19,12 +19,11 @@ constexpr std::string_view kImageFix =
 constexpr std::string_view kNameFix = R"(use letters, digits and "_", and no digit in front)";
 constexpr std::string_view kStrings = R"(write a list of strings: ["…", "…"])";
 constexpr std::string_view kKeys =
-    "one of: mode, view, show_home, hide_secrets, writable_paths, readable_paths, hidden_paths, "
-    "overlay_paths, "
-    "protected_paths, "
-    "network, sockets, memory, pids_limit, cpus, tmp_size, timeout, output_limit, debug, "
-    "containers, vm, backend, base_image, auto_commit, cache_volumes, share_caches, unsafe, env, "
-    "require, "
+    "one of: mode, owner_bypass, view, show_home, hide_secrets, workspaces, writable_paths, "
+    "readable_paths, hidden_paths, overlay_paths, tmpfs_paths, protected_paths, allow_guarded, "
+    "network, sockets, memory, pids_limit, cpus, tmp_size, open_files, file_size, timeout, "
+    "output_limit, debug, as_root, hostname, time_offset, containers, vm, backend, base_image, "
+    "auto_commit, cache_volumes, share_caches, unsafe, env, require, "
     "best_effort";
 constexpr std::string_view kOverridable =
     R"(one of: image, base_image, network, allow_network, memory, cpus, pids, pids_limit)";
@@ -61,6 +60,17 @@ TEST(SettingsFindingsTest, EveryKeyRefusesWhatIsNotItsValue) {
            R"(did you mean "host"?)"},
           {"view = []", "2:8: error: sandbox_settings",
            "view: expected one of minimal, host, found a list", R"(for example: view = "minimal")"},
+          {R"(workspaces = ["/srv"])", "2:1: error: sandbox_paths",
+           "workspaces is a key of the organisation's policy only", "remove the line"},
+          {R"(env = { names = ["A"] })", "2:9: error: sandbox_environment",
+           "env.names is a key of the organisation's policy only", "remove the line"},
+          {R"(hostname = "a b")", "2:12: error: sandbox_settings",
+           R"(hostname: "a b" is not a host name)", "letters, digits, '-' and '.', at most 63"},
+          {R"(time_offset = "1h")", "2:15: error: sandbox_settings",
+           "time_offset: expected a whole number of seconds, found a string",
+           "for example: time_offset = -3600"},
+          {R"(time_offset = 9000000000)", "2:15: error: sandbox_settings", "time_offset: too large",
+           "for example: time_offset = -3600"},
           {R"(writable_paths = "~/x")", "2:18: error: sandbox_paths",
            "writable_paths: expected a list of paths, found a string", kStrings},
           {R"(writable_paths = ["/a", 3])", "2:25: error: sandbox_paths",

@@ -205,7 +205,8 @@ TEST(SettingsTest, InitialValuesReadBackAsThemselves) {
     if (row.words == "required best_effort")
       line = std::string(row.initial == "required" ? "require" : "best_effort") + " = [\"" +
              std::string(row.name) + "\"]";
-    else if (row.type == KeyType::boolean || row.type == KeyType::count)
+    else if (row.type == KeyType::boolean || row.type == KeyType::seconds ||
+             (row.type == KeyType::count && row.initial != "unlimited"))
       line = std::string(row.name) + " = " + std::string(row.initial);
     else line = std::string(row.name) + " = \"" + std::string(row.initial) + "\"";
     const Outcome outcome = read("[sandbox]\n" + line);

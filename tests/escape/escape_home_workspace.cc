@@ -1,0 +1,121 @@
+// The home directory as workspace: not taken unasked, and then the files that the user's programs obey are guarded.
+#include <sys/stat.h>
+
+#include "escape/guarded.h"
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+// A home directory `home` that the sandbox works in, or in a directory above it.
+class HomeWorkspace {
+ public:
+  HomeWorkspace() {
+    for (const char* directory : {"home/.config/autostart", "home/.local/bin", "home/project"})
+      make_directories(workspace_ / directory);
+    write_file(workspace_ / "home/.bashrc", "mine\n");
+    write_file(workspace_ / "home/.local/bin/tool", "mine\n");
+    write_file(workspace_ / "home/notes", "mine\n");
+  }
+
+  std::string home() const { return workspace_ / "home"; }
+  std::string top() const { return workspace_.path(); }
+
+  Ran coop(const std::string& directory, const Arguments& arguments) const {
+    RunOptions options = workspace_.options();
+    options.directory = directory;
+    options.environment["HOME"] = home();
+    options.environment["XDG_CONFIG_HOME"] = "";
+    return run_coop(arguments, options);
+  }
+  // In a named workspace.
+  Ran run(const std::string& directory, const std::string& script,
+          const Arguments& flags = {}) const {
+    Arguments arguments{"run", "-w", directory};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", script});
+    return coop(directory, arguments);
+  }
+
+ private:
+  Workspace workspace_;
+};
+
+KERNEL_TEST(EscapeHomeWorkspace, TheHomeIsNotTakenUnasked) {
+  const HomeWorkspace place;
+  EXPECT_EQ(place.coop(place.home() + "/project", {"run", "--", "true"}).exit_code, 0);  // control
+  for (const std::string& directory : {place.home(), place.top(), std::string("/")}) {
+    const Ran ran = place.coop(directory, {"run", "--", "sh", "-c", "echo evil > made"});
+    EXPECT_EQ(ran.exit_code, 125) << directory;
+    EXPECT_NE(ran.err.find("your home directory"), std::string::npos) << ran.err;
+    const Ran tool = place.coop(directory, {"tool", "bash", R"({"command": "echo evil > made"})"});
+    EXPECT_EQ(tool.exit_code, 125) << directory;
+  }
+  EXPECT_FALSE(exists(place.home() + "/made"));
+  EXPECT_FALSE(exists(place.top() + "/made"));
+  EXPECT_EQ(place.run(place.home(), "echo good > made").exit_code, 0);  // named, it is
+  EXPECT_TRUE(exists(place.home() + "/made"));
+}
+
+KERNEL_TEST(EscapeHomeWorkspace, StartUpFilesAreGuarded) {
+  const HomeWorkspace place;
+  for (const std::string& directory : {place.home(), place.top()}) {
+    const std::string prefix = directory == place.top() ? "home/" : "";
+    for (const Arguments& view : {Arguments{}, Arguments{"--view", "host"}}) {
+      EXPECT_EQ(place.run(directory, "echo more >> " + prefix + "notes", view).exit_code,
+                0);  // control
+      EXPECT_NE(place.run(directory, "echo evil >> " + prefix + ".bashrc", view).exit_code, 0);
+      EXPECT_NE(place.run(directory, "mv " + prefix + ".bashrc " + prefix + "b", view).exit_code,
+                0);
+      EXPECT_NE(place.run(directory, "echo evil > " + prefix + ".local/bin/tool", view).exit_code,
+                0);
+      EXPECT_NE(place.run(directory, "mv " + prefix + ".local x", view).exit_code, 0);
+    }
+  }
+  EXPECT_EQ(read_file(place.home() + "/.bashrc"), "mine\n");
+  EXPECT_EQ(read_file(place.home() + "/.local/bin/tool"), "mine\n");
+  EXPECT_EQ(
+      place.run(place.home(), "echo meant > .bashrc", {"--allow-guarded", "~/.bashrc"}).exit_code,
+      0);  // control
+  EXPECT_EQ(read_file(place.home() + "/.bashrc"), "meant\n");
+  const Arguments expanded{"--allow-guarded", place.home() + "/.bashrc"};  // by a shell
+  EXPECT_EQ(place.run(place.home(), "echo again > .bashrc", expanded).exit_code, 0);
+}
+
+KERNEL_TEST(EscapeHomeWorkspace, NewStartUpFilesAreQuarantined) {
+  const HomeWorkspace place;
+  const std::string script =
+      "echo good > new; for f in .profile .zshrc .config/autostart/x.desktop "
+      ".config/systemd/user/x.service "
+      ".ssh/authorized_keys bin/ls; do mkdir -p $(dirname $f); echo evil > $f; done; true";
+  EXPECT_EQ(place.run(place.home(), script).exit_code, 0);
+  EXPECT_TRUE(exists(place.home() + "/new"));  // control
+  for (const char* file : {".profile", ".zshrc", ".config/systemd/user", ".ssh", "bin"})
+    EXPECT_FALSE(exists(place.home() + "/" + file)) << file;
+  EXPECT_FALSE(exists(place.home() + "/.config/autostart/x.desktop"));
+  // A file tool asks the same matcher.
+  const Ran wrote = place.coop(place.home(), {"tool", "write_file", "-w", place.home(),
+                                              R"({"path": ".profile", "content": "evil"})"});
+  EXPECT_NE(wrote.exit_code, 0);
+  EXPECT_FALSE(exists(place.home() + "/.profile"));
+  // In another workspace these names mean nothing.
+  EXPECT_EQ(place.run(place.home() + "/project", "echo good > .profile").exit_code, 0);
+  EXPECT_TRUE(exists(place.home() + "/project/.profile"));
+}
+
+// ~/.bashrc -> project/bashrc: a repository of dotfiles.
+KERNEL_TEST(EscapeHomeWorkspace, AStartUpFileThatLiesInTheWorkspaceIsGuarded) {
+  const HomeWorkspace place;
+  const std::string project = place.home() + "/project";
+  write_file(project + "/bashrc", "mine\n");
+  EXPECT_EQ(place.run(project, "echo more >> bashrc").exit_code,
+            0);  // control: nothing obeys it yet
+  std::filesystem::remove(place.home() + "/.bashrc");
+  make_symlink("project/bashrc", place.home() + "/.bashrc");
+  EXPECT_NE(place.run(project, "echo evil >> bashrc").exit_code, 0);
+  EXPECT_NE(place.run(project, "mv bashrc other; echo evil > bashrc").exit_code, 0);
+  EXPECT_EQ(read_file(project + "/bashrc"), "mine\nmore\n");
+}
+
+}  // namespace
+}  // namespace coop::tests

@@ -1,0 +1,159 @@
+// Every flag of `coop run` that grants something has a key by which an organisation bounds it.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "cli/flags.h"
+#include "golden/golden.h"
+#include "policy/settings/read_values.h"
+
+namespace coop::cli {
+namespace {
+
+// The same words with and without the ceiling.
+struct Bounded {
+  std::string_view flag;
+  std::vector<std::string> words;
+  std::string_view ceiling;
+};
+
+const std::vector<Bounded>& all_bounded() {
+  static const std::vector<Bounded> kAll{
+      {"--workspace", {"--workspace", "/home/ann/work"}, "workspaces = [\"/srv\"]"},
+      {"--view", {"--view", "host"}, "view = \"minimal\""},
+      {"--rw", {"--rw", "/opt"}, "writable_paths = []"},
+      {"--ro", {"--ro", "/opt"}, "readable_paths = []"},
+      {"--overlay", {"--overlay", "/opt"}, "readable_paths = []\noverlay_paths = []"},
+      {"--tmpfs", {"--tmpfs", "/opt"}, "tmpfs_paths = []"},
+      {"--tmpfs", {"--tmpfs", "build"}, "tmpfs_paths = [\"/opt\"]"},
+      {"--tmpfs", {"--tmpfs", "/srv/../opt"}, "tmpfs_paths = [\"/srv\"]"},
+      {"--cache", {"--cache", "cargo"}, "cache_volumes = []"},
+      {"--allow-guarded", {"--allow-guarded", ".envrc"}, "allow_guarded = [\".git/config\"]"},
+      {"--as-root", {"--as-root"}, "as_root = false"},
+      {"--env", {"--env", "COLOUR=1"}, "env = { names = [\"CI_*\"] }"},
+      {"--env", {"--env", "COLOUR=1"}, "env = { set = { COLOUR = \"2\" } }"},
+      {"--pass-env", {"--pass-env", "COLOUR"}, "env = { names = [\"CI_*\"] }"},
+      {"--pass-env", {"--pass-env", "COLOUR"}, "env = { pass = [] }"},
+      {"--unsafe-env", {"--unsafe-env", "LD_PRELOAD"}, "env = { unsafe = [] }"},
+      {"--hostname", {"--hostname", "box"}, "hostname = \"\""},
+      {"--time-offset", {"--time-offset", "-60"}, "time_offset = 59"},
+      {"--debug", {"--debug"}, "debug = false"},
+      {"--network", {"--network", "full"}, "network = \"allowlist\""},
+      {"--allow-net", {"--allow-net", "a.example"}, "network = { allow = [\"b.example\"] }"},
+      {"--allow-udp", {"--allow-udp", "10.0.0.1:53"}, "network = { udp = [] }"},
+      {"--publish", {"--publish", "127.0.0.1:8080:80"}, "network = { publish = [] }"},
+      {"--host-port", {"--host-port", "5432"}, "network = { host_ports = [] }"},
+      {"--socket", {"--socket", "/srv/a.sock"}, "sockets = []"},
+      {"--unsafe", {"--unsafe", "control_sockets"}, "unsafe = []"},
+      {"--memory", {"--memory", "2g"}, "memory = \"1g\""},
+      {"--pids", {"--pids", "20"}, "pids_limit = 10"},
+      {"--cpus", {"--cpus", "2"}, "cpus = 1"},
+      {"--tmp-size", {"--tmp-size", "2g"}, "tmp_size = \"1g\""},
+      {"--open-files", {"--open-files", "20"}, "open_files = 10"},
+      {"--file-size", {"--file-size", "unlimited"}, "file_size = \"1g\""},
+      {"--timeout", {"--timeout", "2m"}, "timeout = \"1m\""},
+      {"--output-limit", {"--output-limit", "2m"}, "output_limit = \"1m\""},
+      {"--best-effort", {"--best-effort", "landlock"}, "require = [\"landlock\"]"},
+  };
+  return kAll;
+}
+
+policy::Settings ceiling_of(std::string_view text) {
+  policy::Findings findings;
+  policy::Settings settings = policy::read_policy(
+      "[sandbox]\n" + std::string(text) + "\n",
+      {.file = "/etc/coop/policy.toml", .scope = Scope::organisation}, findings);
+  EXPECT_TRUE(findings.empty()) << text << ": " << to_text(findings.front());
+  return settings;
+}
+
+Result<request::Resolved> resolved(const Bounded& row, std::vector<policy::Layer> files) {
+  std::vector<std::string> words = row.words;
+  words.insert(words.end(), {"--", "true"});
+  const Options options = TRY(parse(words));
+  return request::resolve_layers(
+      std::move(files), policy::Approval::none, options.wanted,
+      HostFacts{.home = "/home/ann", .working_directory = "/home/ann/work"}, "/home/ann/work");
+}
+
+TEST(FlagKeysTest, EveryFlagHasAKeyOrAReasonWhyItNeedsNone) {
+  for (const Flag& flag : flags()) {
+    EXPECT_NE(flag.keys.empty(), flag.no_key.empty()) << flag.name;
+    for (const std::string_view key : policy::split_words(flag.keys))
+      EXPECT_NE(std::ranges::find(policy::keys(), key, &policy::KeyInfo::name),
+                policy::keys().end())
+          << flag.name << ": " << key;
+  }
+}
+
+TEST(FlagKeysTest, TheOrganisationBoundsEveryFlagThatHasAKey) {
+  for (const Flag& flag : flags())
+    if (!flag.keys.empty())
+      EXPECT_NE(std::ranges::find(all_bounded(), flag.name, &Bounded::flag), all_bounded().end())
+          << flag.name << " is not tried";
+  for (const Bounded& row : all_bounded()) {
+    EXPECT_TRUE(resolved(row, {}).has_value()) << row.flag;  // control
+    const Result<request::Resolved> bounded =
+        resolved(row, {{Scope::organisation, ceiling_of(row.ceiling)}});
+    if (row.flag == "--workspace") {  // the planner knows where it really is
+      ASSERT_TRUE(bounded.has_value());
+      EXPECT_EQ(bounded->policy.bounds.workspaces, std::vector<Path>{"/srv"});
+      continue;
+    }
+    ASSERT_FALSE(bounded.has_value()) << row.flag << " with " << row.ceiling;
+    EXPECT_THAT(to_text(bounded.error()), testing::HasSubstr("beyond the organisation's"))
+        << row.flag;
+  }
+}
+
+TEST(FlagKeysTest, WhatTheOrganisationAllowsStaysAllowed) {
+  const std::vector<Bounded> rows{
+      {"--tmpfs", {"--tmpfs", "/opt/a"}, "tmpfs_paths = [\"/opt\"]"},
+      {"--allow-guarded", {"--allow-guarded", ".envrc"}, "allow_guarded = [\".envrc\"]"},
+      {"--env", {"--env", "CI_JOB=1"}, "env = { names = [\"CI_*\"] }"},
+      {"--env", {"--env", "COLOUR=2"}, "env = { names = [], set = { COLOUR = \"2\" } }"},
+      {"--pass-env", {"--pass-env", "COLOUR"}, "env = { names = [], pass = [\"COLOUR\"] }"},
+      {"--hostname", {"--hostname", "box"}, "hostname = \"box\""},
+      {"--time-offset", {"--time-offset", "-60"}, "time_offset = 60"},
+      {"--open-files", {"--open-files", "10"}, "open_files = 10"},
+  };
+  for (const Bounded& row : rows) {
+    const Result<request::Resolved> within =
+        resolved(row, {{Scope::organisation, ceiling_of(row.ceiling)}});
+    EXPECT_TRUE(within.has_value()) << row.flag << ": " << to_text(within.error());
+  }
+}
+
+std::string key_table() {
+  std::string text = "| Flag | Key |\n|---|---|\n";
+  for (const Flag& flag : flags()) {
+    std::string keys;
+    for (const std::string_view key : policy::split_words(flag.keys))
+      keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";
+    text += "| `" + std::string(flag.name) + "` | " +
+            (keys.empty() ? "none: " + std::string(flag.no_key) : keys) + " |\n";
+  }
+  return text;
+}
+
+TEST(FlagKeysTest, TheGuideHasTheTableOfFlagsAndKeys) {
+  const std::string path = std::string(COOP_SOURCE_DIRECTORY) + "/docs/guides/policy-files.md";
+  const std::string begin = "<!-- flags and keys -->\n";
+  const std::string guide = test::contents_of(path);
+  const std::size_t from = guide.find(begin);
+  ASSERT_NE(from, std::string::npos);
+  const std::size_t start = from + begin.size();
+  const std::size_t end = guide.find("<!-- end -->", start);
+  ASSERT_NE(end, std::string::npos);
+  const char* update = std::getenv("COOP_UPDATE_GOLDEN");
+  if (update != nullptr && std::string_view(update) == "1") {
+    std::ofstream(path, std::ios::binary)
+        << guide.substr(0, start) + key_table() + guide.substr(end);
+    return;
+  }
+  EXPECT_EQ(guide.substr(start, end - start), key_table())
+      << "COOP_UPDATE_GOLDEN=1 rewrites the table";
+}
+
+}  // namespace
+}  // namespace coop::cli
