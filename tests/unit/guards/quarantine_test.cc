@@ -404,18 +404,18 @@ TEST_F(QuarantineTest, MoreThanCanBeListedIsMovedToo) {
   ASSERT_TRUE(facts);
   facts_ = {*facts};
   memory.must(
-      "cd w && mkdir d && cd d && seq 5000 | xargs mkdir && for i in $(seq 5000); do : >$i/.git; "
+      "cd w && mkdir d && cd d && seq 50000 | xargs mkdir && for i in $(seq 50000); do : >$i/.git; "
       "done; mkdir -p ../deep/x/y && git init -q ../deep/x/y/z; chmod 500 1 2");
   const QuarantineReport report = after(memory / "q");
   EXPECT_TRUE(report.complete);
-  EXPECT_EQ(report.total, 5002u);
+  EXPECT_EQ(report.total, 50'002u);
   EXPECT_EQ(report.moved.size(), 100u);
   EXPECT_EQ(report.notes.size(), 1u);
   for (const Quarantined& item : report.moved) EXPECT_TRUE(exists(item.moved_to)) << item.moved_to;
   memory.must(
       "[ -z \"$(find w/d -name .git)\" ] && [ ! -e w/deep/x/y/z/.git/hooks ] && [ ! -e "
       "w/deep/x/y/z/.git/config ] && [ -e w/old/.git/config ] && [ -e w/old/sub5/.git/hooks ] && "
-      "[ -z \"$(ls -A w | grep coop)\" ] && [ $(find q -type f -empty | wc -l) = 5000 ]");
+      "[ -z \"$(ls -A w | grep coop)\" ] && [ $(find q -type f -empty | wc -l) = 50000 ]");
 }
 
 TEST_F(QuarantineTest, ModesHideAndHoldNothing) {
