@@ -77,7 +77,9 @@ struct Limits {
   std::optional<std::uint64_t> milli_cpus{};  // thousandths of a CPU
   std::uint64_t tmp_size = std::uint64_t{512} << 20;
   std::uint64_t tmp_inodes = 65536;
-  std::optional<std::uint64_t> open_files{};
+  // Of each process. Also bounds what the sandbox's processes have in flight between Unix sockets, which the kernel
+  // counts per user: 640 and the 253 of one message leave some of the usual 1024 to programs of the host.
+  std::optional<std::uint64_t> open_files = 640;
   std::optional<std::uint64_t> file_size{};  // bytes, one file
   std::optional<std::chrono::milliseconds> timeout{};
   std::uint64_t output_limit = std::uint64_t{1} << 20;  // captured bytes of each stream
