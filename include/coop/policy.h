@@ -20,6 +20,8 @@ enum class Missing : std::uint8_t { fail, skip };
 enum class Need : std::uint8_t { required, best_effort };
 enum class Identity : std::uint8_t { self, root };
 enum class Debugging : std::uint8_t { allowed, denied };
+// What of a command's output reaches the caller's terminal: all of it, or what cannot abuse the terminal.
+enum class TerminalOutput : std::uint8_t { filtered, raw };
 // Ordered by what they allow.
 enum class NetworkMode : std::uint8_t { none, allowlist, full, veth, host };
 
@@ -114,6 +116,7 @@ struct Policy {
   std::vector<HostPort> host_ports{};
   std::vector<SocketRule> sockets{};
   Debugging debugging = Debugging::allowed;
+  TerminalOutput terminal = TerminalOutput::filtered;  // of `coop run` at a terminal
   std::optional<std::int64_t> time_offset{};  // seconds added to the monotonic and boot clocks
   std::string hostname{};                     // instead of coop-<id>
   std::optional<Path> directory{};            // working directory inside; default: the workspace

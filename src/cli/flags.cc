@@ -305,6 +305,11 @@ constexpr std::array kFlags{
     Flag{"--unsafe", "", "WORD", kNetwork,
          "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
          one_of("host_network control_sockets")},
+    Flag{
+        "--terminal", "", "WORD", kIdentity,
+        "filtered (default): keep control sequences from your terminal that write the clipboard or "
+        "make it type; raw: let everything through",
+        setting<Key::terminal>, one_of("filtered raw")},
     Flag{"--memory", "-m", "SIZE", kLimits,
          "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>},
     Flag{"--pids", "", "N", kLimits, "processes and threads (default: 4096), or unlimited",
@@ -312,7 +317,7 @@ constexpr std::array kFlags{
     Flag{"--cpus", "", "N", kLimits, "CPU time, in processors: 2, 0.5", setting<Key::cpus>},
     Flag{"--tmp-size", "", "SIZE", kLimits,
          "size of /tmp and other private file systems (default: 512m)", setting<Key::tmp_size>},
-    Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process",
+    Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process (default: 640)",
          limit<&Limits::open_files, parse_count>},
     Flag{"--file-size", "", "SIZE", kLimits, "size of any one file written",
          limit<&Limits::file_size, parse_size>},

@@ -73,6 +73,14 @@ constexpr std::array kFields{
         [](Policy& policy, const Scalar& value) {
           policy.debugging = value == Scalar(true) ? Debugging::allowed : Debugging::denied;
         }},
+    PolicyField{Key::terminal,
+                [](const Policy& policy) -> Scalar {
+                  return std::string(policy.terminal == TerminalOutput::raw ? "raw" : "filtered");
+                },
+                [](Policy& policy, const Scalar& value) {
+                  policy.terminal =
+                      value == Scalar("raw") ? TerminalOutput::raw : TerminalOutput::filtered;
+                }},
     optional_limit<&Limits::memory>(Key::memory),
     optional_limit<&Limits::pids>(Key::pids_limit),
     optional_limit<&Limits::milli_cpus>(Key::cpus),

@@ -57,6 +57,8 @@ constexpr std::array kKeys{
             "bytes kept of each output stream"},
     KeyInfo{Key::debug, "debug", KeyType::boolean, "", false, "sandbox_settings", "true",
             "whether processes inside may trace each other"},
+    KeyInfo{Key::terminal, "terminal", KeyType::word, "filtered raw", false, "sandbox_settings",
+            "filtered", "whether control sequences that abuse a terminal are kept from it"},
     KeyInfo{Key::containers, "containers", KeyType::boolean, "", false, "sandbox_settings", "false",
             "reserved: whether containers can be started inside"},
     KeyInfo{Key::vm, "vm", KeyType::boolean, "", false, "sandbox_settings", "false",

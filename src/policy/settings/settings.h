@@ -40,6 +40,7 @@ enum class Key : std::uint8_t {
   timeout,             // milliseconds or Unlimited
   output_limit,        // bytes
   debug,               // boolean
+  terminal,            // word
   containers,          // boolean
   vm,                  // boolean
   env_pass,            // items: names

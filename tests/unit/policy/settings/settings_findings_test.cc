@@ -22,6 +22,7 @@ constexpr std::string_view kKeys =
     "one of: mode, view, writable_paths, readable_paths, hidden_paths, overlay_paths, "
     "protected_paths, "
     "network, sockets, memory, pids_limit, cpus, tmp_size, timeout, output_limit, debug, "
+    "terminal, "
     "containers, vm, backend, base_image, auto_commit, cache_volumes, unsafe, env, require, "
     "best_effort";
 constexpr std::string_view kOverridable =

@@ -73,6 +73,7 @@ tmp_size = 1000
 timeout = "10m"
 output_limit = 0
 debug = false
+terminal = "raw"
 containers = true
 vm = false
 backend = "bwrap"
