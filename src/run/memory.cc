@@ -71,17 +71,13 @@ std::uint64_t memory_of_sandbox(int init, std::uint64_t limit) {
   for (std::size_t index = 0; index < processes.size(); ++index)
     add_children(processes[index], processes);
   std::uint64_t most = 0;
-  std::vector<std::uint64_t> each;
-  for (const int pid : processes) {
-    each.push_back(parse_memory(text_of(pid, "status")).most);
-    most += each.back();
-  }
+  for (const int pid : processes) most += parse_memory(text_of(pid, "status")).most;
   if (most <= limit) return most;
   std::uint64_t sum = 0;
-  for (std::size_t index = 0; index < processes.size(); ++index) {
-    const std::string text = text_of(processes[index], "smaps_rollup");
-    // A process that cannot be read (it made itself non-dumpable) counts in full.
-    sum += text.empty() ? each[index] : parse_memory(text).share;
+  for (const int pid : processes) {
+    const std::string text = text_of(pid, "smaps_rollup");
+    // A process that cannot be read (it made itself non-dumpable) counts in full; one that has exited meanwhile has nothing.
+    sum += text.empty() ? parse_memory(text_of(pid, "status")).most : parse_memory(text).share;
   }
   return sum;
 }
