@@ -79,8 +79,9 @@ Result<Launch> attached(const Ring& ring, const std::string& provider, const Wor
 
 std::vector<std::string> allowlist_flags() {
   Words flags = kComparableFlags;
-  for (const std::string& word : {std::string("--network"), std::string("allowlist"),
-                                  std::string("--allow-net"), kServerAddress + ":" + kServerPort})
+  for (const std::string& word :
+       {std::string("--network"), std::string("allowlist"), std::string("--allow-net"),
+        kServerAddress + ":" + kServerPort, std::string("--open-files"), std::string("20000")})
     flags.push_back(word);
   return flags;
 }
@@ -99,7 +100,8 @@ std::vector<Contender> network_contenders(const Ring& ring, const Path& place,
   };
   Words full = kComparableFlags;
   // The server is on this machine, whose own addresses are refused by default.
-  full.insert(full.end(), {"--network", "full", "--allow-net", kServerAddress + ":" + kServerPort});
+  full.insert(full.end(), {"--network", "full", "--allow-net", kServerAddress + ":" + kServerPort,
+                           "--open-files", "20000"});
   const Scratch& scratch = *ring.scratch;
   std::vector<Contender> all;
   all.push_back(from_client(kDirect, "none", Launch{.arguments = client(load, "plain")}, scratch));

@@ -30,6 +30,7 @@ constexpr std::uint32_t return_value(Verdict verdict) {
     case Verdict::allow: return SECCOMP_RET_ALLOW;
     case Verdict::eperm: return SECCOMP_RET_ERRNO | EPERM;
     case Verdict::eafnosupport: return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
+    case Verdict::eprotonosupport: return SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
     case Verdict::enosys: return kUnlisted;
     case Verdict::kill:
     case Verdict::debug: break;  // verdict_in() has resolved it

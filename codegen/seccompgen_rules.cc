@@ -5,6 +5,9 @@
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/udp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,18 +20,19 @@
 namespace coop::seccompgen {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Verdict>, 6> kVerdicts{{
+constexpr std::array<std::pair<std::string_view, Verdict>, 7> kVerdicts{{
     {"allow", Verdict::allow},
     {"eperm", Verdict::eperm},
     {"enosys", Verdict::enosys},
     {"eafnosupport", Verdict::eafnosupport},
+    {"eprotonosupport", Verdict::eprotonosupport},
     {"kill", Verdict::kill},
     {"debug", Verdict::debug},
 }};
 
 // From the kernel's headers, so that no number is mistyped. The values are the same on all
 // architectures.
-constexpr std::array<std::pair<std::string_view, std::uint32_t>, 26> kConstants{{
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 36> kConstants{{
     {"ADDR_NO_RANDOMIZE", ADDR_NO_RANDOMIZE},
     {"AF_INET", AF_INET},
     {"AF_INET6", AF_INET6},
@@ -41,6 +45,10 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t>, 26> kConstants{
     {"CLONE_NEWPID", CLONE_NEWPID},
     {"CLONE_NEWUSER", CLONE_NEWUSER},
     {"CLONE_NEWUTS", CLONE_NEWUTS},
+    {"INET_MASK", ~std::uint32_t{AF_INET ^ AF_INET6}},
+    {"IPPROTO_MPTCP", 262},  // not in every C library's headers
+    {"IPPROTO_TCP", IPPROTO_TCP},
+    {"IPPROTO_UDP", IPPROTO_UDP},
     {"NETLINK_ROUTE", NETLINK_ROUTE},
     {"O_CREAT", O_CREAT},
     {"O_TMPFILE", 020000000},  // without the O_DIRECTORY that the C library's constant includes
@@ -49,12 +57,18 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t>, 26> kConstants{
     {"SECCOMP_FILTER_FLAG_NEW_LISTENER", SECCOMP_FILTER_FLAG_NEW_LISTENER},
     {"S_ISGID", S_ISGID},
     {"S_ISUID", S_ISUID},
+    {"SOCK_DGRAM", SOCK_DGRAM},
     {"SOCK_PACKET", SOCK_PACKET},
     {"SOCK_RAW", SOCK_RAW},
+    {"SOCK_STREAM", SOCK_STREAM},
     {"SOCK_TYPE_MASK", 0xf},  // not in the kernel's public headers
+    {"SOL_TCP", IPPROTO_TCP},
+    {"SOL_UDP", IPPROTO_UDP},
+    {"TCP_ULP", TCP_ULP},
     {"TIOCLINUX", TIOCLINUX},
     {"TIOCSETD", TIOCSETD},
     {"TIOCSTI", TIOCSTI},
+    {"UDP_ENCAP", UDP_ENCAP},
 }};
 
 // More than any rule needs, and few enough for the eight-bit offset of a conditional jump.

@@ -16,7 +16,15 @@ namespace coop::seccompgen {
 template <typename T>
 using Result = std::expected<T, std::string>;
 
-enum class Verdict : std::uint8_t { allow, eperm, enosys, eafnosupport, kill, debug };
+enum class Verdict : std::uint8_t {
+  allow,
+  eperm,
+  enosys,
+  eafnosupport,
+  eprotonosupport,
+  kill,
+  debug
+};
 
 // (low 32 bits of the argument & mask) equals value, or does not.
 struct Test {

@@ -143,9 +143,14 @@ struct HostFacts {
   Feature id_ranges{};  // newuidmap, newgidmap and ranges for this user
   Feature pasta{};
   Feature slirp4netns{};
-  bool ipv6 = true;                // supported by this kernel
-  std::vector<Prefix> networks{};  // of this machine's interfaces: 192.168.1.0/24
-  std::string nested_in{};         // "docker", "podman", "coop", … or empty
+  // What all processes of this user share; 0: not known.
+  std::uint64_t inotify_instances = 0;
+  std::uint64_t inotify_watches = 0;
+  bool settings_read_only = false;  // /proc/sys, as in a container
+  bool lists_children = true;       // /proc/PID/task/TID/children exists
+  bool ipv6 = true;                 // supported by this kernel
+  std::vector<Prefix> networks{};   // of this machine's interfaces: 192.168.1.0/24
+  std::string nested_in{};          // "docker", "podman", "coop", … or empty
 
   std::map<Path, PathFact> paths{};  // what was inspected; absent means missing
   std::vector<MountFact> mounts{};

@@ -24,6 +24,8 @@ enum class Debugging : std::uint8_t { allowed, denied };
 enum class HomeView : std::uint8_t { listed, shown };
 // Files of the workspace that policies/workspace_secrets.txt names.
 enum class WorkspaceSecrets : std::uint8_t { shown, hidden };
+// What of a command's output reaches the caller's terminal: all of it, or what cannot abuse the terminal.
+enum class TerminalOutput : std::uint8_t { filtered, raw };
 // Ordered by what they allow.
 enum class NetworkMode : std::uint8_t { none, allowlist, full, veth, host };
 
@@ -81,7 +83,9 @@ struct Limits {
   std::optional<std::uint64_t> milli_cpus{};  // thousandths of a CPU
   std::uint64_t tmp_size = std::uint64_t{512} << 20;
   std::uint64_t tmp_inodes = 65536;
-  std::optional<std::uint64_t> open_files{};
+  // Of each process. Also bounds what the sandbox's processes have in flight between Unix sockets, which the kernel
+  // counts per user: 640 and the 253 of one message leave some of the usual 1024 to programs of the host.
+  std::optional<std::uint64_t> open_files = 640;
   std::optional<std::uint64_t> file_size{};  // bytes, one file
   std::optional<std::chrono::milliseconds> timeout{};
   std::uint64_t output_limit = std::uint64_t{1} << 20;  // captured bytes of each stream
@@ -122,6 +126,7 @@ struct Policy {
   std::vector<HostPort> host_ports{};
   std::vector<SocketRule> sockets{};
   Debugging debugging = Debugging::allowed;
+  TerminalOutput terminal = TerminalOutput::filtered;  // of `coop run` at a terminal
   std::optional<std::int64_t> time_offset{};  // seconds added to the monotonic and boot clocks
   std::string hostname{};                     // instead of coop-<id>
   std::optional<Path> directory{};            // working directory inside; default: the workspace

@@ -17,7 +17,10 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::await_parent: return operation::await_parent(state, instruction);
     case Operation::set_dumpable:
       return attempt(SYS_prctl, PR_SET_DUMPABLE, instruction.first, 0, 0, 0);
-    case Operation::write_file: return write_file(instruction.path, instruction.text);
+    case Operation::write_file: {
+      const int error = write_file(instruction.path, instruction.text);
+      return error == ENOENT && instruction.first == 1 ? 0 : error;
+    }
     case Operation::unshare: return attempt(SYS_unshare, instruction.first);
     case Operation::raise_loopback: return operation::raise_loopback(state, instruction);
     case Operation::netlink: return operation::netlink(state, instruction);

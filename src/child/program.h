@@ -13,7 +13,7 @@ enum class Operation : std::uint8_t {
   await_parent,  // until the supervisor has moved us into our control groups
   // identity and machine
   set_dumpable,  // first: 0 or 1
-  write_file,    // path (of the host), text; the file must exist
+  write_file,    // path (of the host), text; first: 1 when the file may be missing
   unshare,       // first: CLONE_NEW* flags
   raise_loopback,
   netlink,  // data: messages, first: their size, second: acknowledgements, third: protocol
@@ -35,7 +35,7 @@ enum class Operation : std::uint8_t {
   mount_new,       // text: type, path: target inside, data: options, first: attributes
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
   serve_files,  // path inside: what the supervisor serves there; first: uid, second: gid, third: its number
-  hide_directory,  // path inside, first: 1 when it may be missing
+  hide_directory,  // path inside, first: 1 when it may be missing or out of reach
   hide_file,       // the same
   cover_file,      // path inside, second: the number of the staged file
   seal,            // path inside: that mount alone becomes read-only
@@ -97,7 +97,10 @@ struct Program {
   std::uint64_t command_line_size = 0;
   bool die_with_parent = false;      // only if the cloning thread lives as long as its process
   std::int64_t lifetime = kEndless;  // milliseconds of init; see LaunchOptions::timeout
-  void* workload_stack = nullptr;    // pool: upper end of the stack on which the workload waits
+  // RLIMIT_NOFILE of the workload; 0: as inherited. Not of init: the kernel compares the user's descriptors in flight with
+  // the sender's limit, and another sandbox may have used up all that a workload may.
+  std::uint64_t open_files = 0;
+  void* workload_stack = nullptr;  // pool: upper end of the stack on which the workload waits
   Workload workload{};
 };
 

@@ -1,4 +1,7 @@
+#include <sys/resource.h>
 #include <sys/socket.h>
+
+#include <cerrno>
 
 #include "child/state.h"
 
@@ -20,6 +23,13 @@ long send_with_descriptor(int socket, const void* data, std::size_t size, int fd
     header->cmsg_len = CMSG_LEN(sizeof(int));
     *reinterpret_cast<int*>(CMSG_DATA(header)) = fd;
   }
+  const long sent = raw::call(SYS_sendmsg, socket, &message, flags);
+  if (sent != -ETOOMANYREFS) return sent;
+  // The kernel compares what all processes of this user have in flight with the soft limit of the sender.
+  rlimit64 limit{};
+  raw::call(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  raw::call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, nullptr);
   return raw::call(SYS_sendmsg, socket, &message, flags);
 }
 

@@ -79,6 +79,9 @@ void send_report(int control, const Report& report, int fd = -1) noexcept;
 // The file must exist. 0 or an errno.
 int write_file(const char* path, const char* text) noexcept;
 
+// Both the soft and the hard limit of this process, capped by the present hard one.
+int limit_resource(int resource, std::uint64_t most) noexcept;
+
 // A detached mount of a new file system. Options are "key=value\0key\0…\0".
 long new_filesystem(const char* type, const char* options, std::uint64_t attributes) noexcept;
 

@@ -333,6 +333,12 @@ constexpr std::array kFlags{
          "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
          one_of("host_network control_sockets")}
         .bounded_by("unsafe"),
+    Flag{
+        "--terminal", "", "WORD", kIdentity,
+        "filtered (default): keep control sequences from your terminal that write the clipboard or "
+        "make it type; raw: let everything through",
+        setting<Key::terminal>, one_of("filtered raw")}
+        .bounded_by("terminal"),
     Flag{"--memory", "-m", "SIZE", kLimits,
          "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>}
         .bounded_by("memory"),
@@ -344,7 +350,7 @@ constexpr std::array kFlags{
     Flag{"--tmp-size", "", "SIZE", kLimits,
          "size of /tmp and other private file systems (default: 512m)", setting<Key::tmp_size>}
         .bounded_by("tmp_size"),
-    Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process",
+    Flag{"--open-files", "--files", "N", kLimits, "open descriptors of each process (default: 640)",
          setting<Key::open_files>}
         .bounded_by("open_files"),
     Flag{"--file-size", "", "SIZE", kLimits, "size of any one file written",

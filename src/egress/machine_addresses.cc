@@ -4,10 +4,12 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "base/address.h"
 #include "sys/fd.h"
 #include "sys/netlink/batch.h"
 
@@ -19,11 +21,68 @@ std::string question_for(std::string_view bytes) {
   rtmsg header{};
   header.rtm_family = bytes.size() == 4 ? AF_INET : AF_INET6;
   header.rtm_dst_len = static_cast<unsigned char>(bytes.size() * 8);
+  header.rtm_flags = RTM_F_FIB_MATCH;  // the route as it is in the table, with its network
   netlink::NetlinkBatch batch;
   batch.begin(RTM_GETROUTE, 0, netlink::bytes_of(header));
   batch.attribute(RTA_DST, bytes);
   batch.end();
   return batch.bytes();
+}
+
+struct Route {
+  rtmsg header{};
+  std::string destination{};
+  bool through_gateway = false;
+
+  bool is_local() const { return header.rtm_type == RTN_LOCAL || header.rtm_type == RTN_ANYCAST; }
+  // Whether the address is on a link of this machine. Routes that a person made (a VPN's, say) lead elsewhere without a
+  // gateway too; the kernel, a router's advertisement and a DHCP client make those of a link's own network.
+  bool is_on_link() const {
+    const bool automatic = header.rtm_protocol == RTPROT_KERNEL ||
+                           header.rtm_protocol == RTPROT_RA || header.rtm_protocol == RTPROT_DHCP;
+    return header.rtm_type == RTN_UNICAST && automatic && !through_gateway &&
+           header.rtm_dst_len > 0;
+  }
+};
+
+Route parse_route(std::string_view message) {
+  Route route;
+  std::memcpy(&route.header, message.data(), sizeof route.header);
+  message.remove_prefix(sizeof route.header);
+  while (message.size() >= sizeof(rtattr)) {
+    rtattr attribute{};
+    std::memcpy(&attribute, message.data(), sizeof attribute);
+    if (attribute.rta_len < sizeof attribute || attribute.rta_len > message.size()) break;
+    if (attribute.rta_type == RTA_DST)
+      route.destination = message.substr(sizeof attribute, attribute.rta_len - sizeof attribute);
+    if (attribute.rta_type == RTA_GATEWAY || attribute.rta_type == RTA_VIA ||
+        attribute.rta_type == RTA_MULTIPATH)
+      route.through_gateway = true;
+    message.remove_prefix(std::min<std::size_t>(RTA_ALIGN(attribute.rta_len), message.size()));
+  }
+  return route;
+}
+
+// Ask the routing table, since it decides where a connection goes: the list of interfaces lacks
+// local routes, and bind() succeeds for every address with net.ipv4.ip_nonlocal_bind. Nothing: the kernel did not answer.
+std::optional<Route> ask(int socket, std::string_view address) {
+  const std::string question = question_for(address);
+  if (::send(socket, question.data(), question.size(), 0) < 0) return std::nullopt;
+  Route route;
+  // The kernel sends the route, if there is one, and then the acknowledgement.
+  for (;;) {
+    alignas(nlmsghdr) std::array<char, 4096> buffer;
+    const ssize_t size = ::recv(socket, buffer.data(), buffer.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    nlmsghdr header{};
+    if (size < static_cast<ssize_t>(sizeof header)) return std::nullopt;
+    std::memcpy(&header, buffer.data(), sizeof header);
+    if (header.nlmsg_type == NLMSG_ERROR) return route;
+    if (size < static_cast<ssize_t>(sizeof header + sizeof route.header)) return std::nullopt;
+    if (header.nlmsg_type == RTM_NEWROUTE)
+      route = parse_route(
+          {buffer.data() + sizeof header, static_cast<std::size_t>(size) - sizeof header});
+  }
 }
 
 }  // namespace
@@ -35,33 +94,22 @@ Result<MachineAddresses> MachineAddresses::open() {
   return made;
 }
 
-// Ask the routing table, since it decides where a connection goes: the list of interfaces lacks
-// local routes, and bind() succeeds for every address with net.ipv4.ip_nonlocal_bind.
 bool MachineAddresses::contains(std::string_view address) const {
-  const std::string question = question_for(address);
-  if (::send(socket_.get(), question.data(), question.size(), 0) < 0) return true;
-  unsigned char type = RTN_UNSPEC;
-  // The kernel sends the route, if there is one, and then the acknowledgement.
-  for (;;) {
-    alignas(nlmsghdr) std::array<char, 4096> buffer;
-    const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-    if (size < 0 && errno == EINTR) continue;
-    nlmsghdr header{};
-    if (size < static_cast<ssize_t>(sizeof header)) return true;
-    std::memcpy(&header, buffer.data(), sizeof header);
-    if (header.nlmsg_type == NLMSG_ERROR) return type == RTN_LOCAL || type == RTN_ANYCAST;
-    rtmsg route{};
-    if (size < static_cast<ssize_t>(sizeof header + sizeof route)) return true;
-    std::memcpy(&route, buffer.data() + sizeof header, sizeof route);
-    if (header.nlmsg_type == RTM_NEWROUTE) type = route.rtm_type;
-  }
+  const std::optional<Route> route = ask(socket_.get(), address);
+  return !route || route->is_local();
 }
 
 std::optional<policy::Forbidden> MachineAddresses::forbidden(const Prefix& address) const {
   std::optional<policy::Forbidden> found = policy::forbidden(address);
-  if (!contains(address.address)) return found;
-  if (!found) found = policy::Forbidden{.reason = "an address of this machine"};
-  found->machine = true;
+  const std::optional<Route> route = ask(socket_.get(), address.address);
+  if (!route || route->is_local()) {
+    if (!found) found = policy::Forbidden{.reason = "an address of this machine"};
+    found->machine = true;
+  } else if (!found && route->is_on_link()) {
+    found = policy::Forbidden{.reason = "in a network of this machine"};
+    if (route->destination.size() == address.address.size())
+      found->network = prefix_of(route->destination, route->header.rtm_dst_len);
+  }
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Addresses that are local to this machine, as exposed as its loopback interface.
+// Addresses that are local to this machine, as exposed as its loopback interface, and its neighbours on a link.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ class MachineAddresses {
 
   // Whether packets to this address (4 or 16 bytes) are delivered to this machine. Without an answer of the kernel: yes.
   bool contains(std::string_view address) const;
-  // policy::forbidden(), and this machine's own addresses: an outside DNS name may resolve to one, and services that
-  // listen there expect connections from the local network only.
+  // policy::forbidden(), this machine's own addresses and those of its neighbours, public ones too: an outside DNS name may
+  // resolve to one, and services that listen there expect connections from the local network only.
   std::optional<policy::Forbidden> forbidden(const Prefix& address) const;
 
  private:

@@ -24,6 +24,7 @@ Result<HostFacts> probe(Depth depth) {
   HostFacts facts;
   TRY(read_surroundings(facts));
   facts.landlock_abi = landlock_abi();
+  inspect_shared_limits(facts);
   facts.ipv6 = ::access("/proc/net/if_inet6", F_OK) == 0;
   if (depth == Depth::quick) {
     assume_the_rest(facts);

@@ -70,6 +70,7 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
   if (policy.network != NetworkMode::host)
     plan.add(RaiseLoopback{}, Origin::of_flag("--network", to_text(policy.network)),
              "programs may use localhost");
+  add_shared_limits(plan, policy, host);
   add_network(plan, policy, host);
   plan.add(SetHostname{hostname_of(policy)},
            policy.hostname.empty() ? Origin::of_coop() : Origin::of_flag("--hostname"),

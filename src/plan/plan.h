@@ -38,6 +38,12 @@ struct OffsetClocks {
   bool operator==(const OffsetClocks&) const = default;
 };
 struct RaiseLoopback : NoDetails {};
+struct KernelSetting {  // of the sandbox's own user or network namespace
+  Path file;
+  std::uint64_t value = 0;
+  Missing if_missing = Missing::fail;  // when this kernel lacks it there
+  bool operator==(const KernelSetting&) const = default;
+};
 // --- The network of the sandbox. Addresses are texts, as inet_ntop() writes them.
 
 // Assigns these addresses to the sandbox, with a local default route: no packet can leave.
@@ -211,12 +217,13 @@ struct Verify {
   bool operator==(const Verify&) const = default;
 };
 
-using Action = std::variant<MapIds, OffsetClocks, RaiseLoopback, AssignAddresses, RedirectTraffic,
-                            RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname,
-                            RootTmpfs, RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink,
-                            BindMount, Remount, TmpfsMount, HideMount, OverlayMount, ProcFilesystem,
-                            DevptsMount, Seal, EnterRoot, ResourceLimit, DropCapabilities,
-                            NoNewPrivileges, RestrictLandlock, InstallSeccomp, Verify>;
+using Action =
+    std::variant<MapIds, OffsetClocks, RaiseLoopback, KernelSetting, AssignAddresses,
+                 RedirectTraffic, RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname,
+                 RootTmpfs, RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink, BindMount,
+                 Remount, TmpfsMount, HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal,
+                 EnterRoot, ResourceLimit, DropCapabilities, NoNewPrivileges, RestrictLandlock,
+                 InstallSeccomp, Verify>;
 
 struct Step {
   Action action;
@@ -236,6 +243,8 @@ struct GroupLimit {
 
 struct GroupPlan {
   CgroupKind kind = CgroupKind::none;
+  // Without a group: the supervisor adds up the processes and kills them all beyond this.
+  std::optional<std::uint64_t> sampled_memory{};
   std::string name{};  // of the group to make
   std::vector<GroupLimit> limits{};
   bool operator==(const GroupPlan&) const = default;

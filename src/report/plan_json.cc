@@ -57,6 +57,9 @@ struct Fields {
     return {{"action", "offset_clocks"}, {"seconds", clocks.seconds}};
   }
   Json operator()(const RaiseLoopback&) const { return {{"action", "raise_loopback"}}; }
+  Json operator()(const KernelSetting& setting) const {
+    return {{"action", "kernel_setting"}, {"file", setting.file}, {"value", setting.value}};
+  }
   Json operator()(const AssignAddresses& addresses) const {
     return {{"action", "own_addresses"},
             {"addresses", addresses.own},
@@ -193,7 +196,11 @@ std::string plan_json(const Plan& plan) {
                   {"directory", printable(plan.directory)},
                   {"namespaces", plan.namespaces},
                   {"steps", steps},
-                  {"group", {{"name", plan.group.name}, {"limits", limits}}},
+                  {"group",
+                   {{"name", plan.group.name},
+                    {"limits", limits},
+                    {"sampled_memory", plan.group.sampled_memory ? Json(*plan.group.sampled_memory)
+                                                                 : Json(nullptr)}}},
                   {"guards",
                    {{"names", plan.guards.names},
                     {"read_only", guarded},

@@ -63,7 +63,8 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
   } else {
     set_signal(output, SIGKILL);  // init itself was killed, from outside
   }
-  if (state.group.out_of_memory_kills() == 0 || ending != Ending::by_itself) return;
+  const bool killed = state.group.out_of_memory_kills() > 0 || state.over_memory;
+  if (!killed || ending != Ending::by_itself) return;
   output.denials.push_back(Denial{.reason = Denial::Reason::memory_limit,
                                   .what = "memory beyond the limit",
                                   .rule = Rule{Origin::of_flag("--memory")},

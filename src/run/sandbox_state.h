@@ -46,6 +46,7 @@ struct Sandbox::State {
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
+  bool over_memory = false;               // killed by the supervisor, which adds it up
   bool timed_out = false;                 // init ended the run, possibly while we were stopped
   Path directory{};                       // the command's working directory
   UniqueFd terminal{};

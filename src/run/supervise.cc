@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "run/memory.h"
 #include "run/sandbox_state.h"
 
 namespace coop::run {
@@ -58,6 +59,25 @@ Result<Ending> supervise(EventLoop& loop, int pidfd, const std::function<void()>
   return ending;
 }
 
+namespace {
+
+// Ten times a second, and never for more than a tenth of our time: a sandbox may have thousands of processes.
+void sample_memory(EventLoop& loop, Sandbox::State& state, std::uint64_t limit) {
+  constexpr std::chrono::milliseconds kInterval{100};
+  const auto start = std::chrono::steady_clock::now();
+  // Twice: while processes exit, what they shared is counted for some before and for others after.
+  const auto is_over = [&] { return memory_of_sandbox(state.launched.pid, limit) > limit; };
+  if (is_over() && is_over()) {
+    state.over_memory = true;
+    return kill_all(state);
+  }
+  const auto end = std::chrono::steady_clock::now();
+  loop.at(std::max(start + kInterval, end + 9 * (end - start)),
+          [&loop, &state, limit] { sample_memory(loop, state, limit); });
+}
+
+}  // namespace
+
 Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervision& supervision) {
   const int control = state.launched.control.get();
   // At EOF the socket stays readable; init is about to exit.
@@ -73,6 +93,9 @@ Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervisi
       state.later.due.reset();
       acted = state.later.act();
     });
+  if (const auto limit = state.prepared.plan.group.sampled_memory)
+    loop.at(std::chrono::steady_clock::now() + kGrace,
+            [&loop, &state, limit] { sample_memory(loop, state, *limit); });
   Supervision with_later = supervision;
   with_later.over = [&] { return !acted || (supervision.over && supervision.over()); };
   const Result<Ending> ending =

@@ -1,11 +1,31 @@
 #include "sys/message.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 namespace coop {
+
+namespace {
+
+// The kernel compares the descriptors that all processes of this user have in flight with the soft limit of the sender. A
+// sandbox may have that many; we may have more.
+bool send_with_raised_limit(int socket, const msghdr& message) {
+  rlimit before{};
+  if (::getrlimit(RLIMIT_NOFILE, &before) < 0) return false;
+  const rlimit raised{before.rlim_max, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+  const bool sent = ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
+  const int error = errno;
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  errno = error;
+  return sent;
+}
+
+}  // namespace
 
 Result<void> send_message(int socket, const void* data, std::size_t size,
                           std::span<const int> descriptors) {
@@ -25,8 +45,9 @@ Result<void> send_message(int socket, const void* data, std::size_t size,
     header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   }
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) return system_error("sendmsg");
-  return {};
+  if (::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0) return {};
+  if (errno == ETOOMANYREFS && send_with_raised_limit(socket, message)) return {};
+  return system_error("sendmsg");
 }
 
 Received receive_message(int socket, void* data, std::size_t size) {

@@ -1,7 +1,7 @@
 """fetch_url against servers that try to lead it into this machine: run in a network namespace of its own.
 
-A DNS server of ours, and HTTP servers of the internet (93.184.216.34) and of this machine's inside (127.0.0.1, 10.0.0.5,
-45.33.32.2).
+A DNS server of ours, and HTTP servers of the internet (93.184.216.34), of this machine's inside (127.0.0.1, 10.0.0.5,
+45.33.32.2) and of a neighbour (45.33.32.1).
 """
 
 import ctypes
@@ -18,6 +18,7 @@ import unittest
 import urllib.request
 
 PUBLIC, PRIVATE, LOOPBACK, OWN = "93.184.216.34", "10.0.0.5", "127.0.0.1", "45.33.32.2"
+NEIGHBOUR = "45.33.32.1"  # on the same link: the other network serves it as well
 SECRET = "secret of the inside"
 
 
@@ -38,6 +39,7 @@ class Names(threading.Thread):
             "private.example": [PRIVATE],
             "loopback.example": [LOOPBACK],
             "own.example": [OWN],
+            "neighbour.example": [NEIGHBOUR],
             "metadata.example": ["169.254.169.254"],
             # DNS rebinding: the first answer is public, the next one loopback.
             "rebind.example": [PUBLIC if count == 1 else LOOPBACK],
@@ -142,12 +144,13 @@ class Rebinding(unittest.TestCase):
         self.assertIn("public page", answer["text"])
 
     def test_the_inside_is_really_there(self):
-        for name in ("loopback.example", "private.example", "own.example"):
+        for name in ("loopback.example", "private.example", "own.example", "neighbour.example"):
             with urllib.request.urlopen(f"http://{name}/", timeout=10) as page:
                 self.assertEqual(page.read().decode(), SECRET)
 
     def test_names_of_the_inside_are_refused(self):
-        for name in ("loopback.example", "private.example", "metadata.example", "both.example", "own.example"):
+        for name in ("loopback.example", "private.example", "metadata.example", "both.example", "own.example",
+                     "neighbour.example"):
             self.refused(f"http://{name}/")
 
     def test_redirects_into_the_inside_are_refused(self):

@@ -44,6 +44,40 @@ KERNEL_TEST(EscapeKernelFiles, UeventHelperRunsAProgramOfTheHost) {
 }
 KERNEL_TEST(EscapeKernelFiles, LogOfTheKernel) { expect_not_writable("/dev/kmsg"); }
 
+KERNEL_TEST(EscapeKernelFiles, SettingsOfFileSystemsAndDevices) {
+  const Workspace workspace;
+  for (const char* path : {"/proc/acpi/wakeup", "/proc/scsi/scsi", "/proc/dynamic_debug/control"})
+    if (exists(path)) expect_not_writable(path);
+  if (!is_root() || !exists("/proc/fs")) return;
+  const Ran mounts = workspace.run({"cat", "/proc/self/mountinfo"});
+  EXPECT_NE(mounts.out.find(" /proc/fs ro,"), std::string::npos) << mounts.out;
+}
+
+KERNEL_TEST(EscapeKernelFiles, MemoryAndKeysOfTheMachine) {
+  // Their mode lets uid 0 read them, and uid 0 inside is uid 0 outside when root runs coop.
+  const Workspace workspace;
+  EXPECT_TRUE(escaped(workspace.inside({"read", "/proc/meminfo"})));  // control: others are there
+  EXPECT_TRUE(sandboxed(workspace));
+  std::size_t present = 0;
+  for (const char* path : {"/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup",
+                           "/proc/slabinfo", "/proc/vmallocinfo", "/proc/allocinfo",
+                           "/proc/pagetypeinfo", "/proc/timer_list", "/proc/sched_debug"}) {
+    if (!exists(path)) continue;
+    ++present;
+    const Ran control = workspace.outside({"open-read", path});
+    EXPECT_TRUE(is_root() ? escaped(control) : blocked(control, {EACCES, EPERM})) << path;
+    for (const Arguments& flags :
+         {Arguments{}, Arguments{"--as-root"}, Arguments{"--view", "host"}})
+      EXPECT_TRUE(blocked(workspace.inside({"open-read", path}, flags), {EACCES, EPERM})) << path;
+  }
+  EXPECT_GT(present, 0u);
+  if (!is_root()) return;  // an ordinary user's keyrings are listed: names, not contents
+  for (const char* path : {"/proc/keys", "/proc/key-users"}) {
+    EXPECT_TRUE(escaped(workspace.outside({"open-read", path}))) << path;
+    EXPECT_TRUE(blocked(workspace.inside({"open-read", path}), EACCES)) << path;
+  }
+}
+
 KERNEL_TEST(EscapeKernelFiles, DevicesOfTheMachine) {
   const Workspace workspace;
   EXPECT_TRUE(

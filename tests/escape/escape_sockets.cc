@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -121,6 +122,22 @@ KERNEL_TEST(EscapeSockets, ServerInAnyOtherDirectory) {
   RunOptions options = workspace.options();
   options.environment["HOME"] = "/nonexistent";
   expect_unreachable(workspace, workspace.around() / "srv/app/run/app.sock", options);
+}
+
+KERNEL_TEST(EscapeSockets, ServerOfAnotherUserInAPrivateDirectory) {
+  // Only root finds it, and cannot hide it: without capabilities over that user's directory it cannot get there. Neither
+  // can the command, so the sandbox starts.
+  const Workspace workspace(visible_place());
+  if (!is_root()) return;  // only root can make the directory of another user
+  const std::string place = workspace.around() / "private";
+  make_directories(place);
+  const Server server = Server::at_path(place + "/app.sock");
+  ASSERT_EQ(::chown(place.c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::chmod(place.c_str(), 0700), 0);
+  const Arguments attack{"connect", place + "/app.sock"};
+  EXPECT_TRUE(escaped(workspace.outside(attack)));  // with capabilities
+  const Ran ran = workspace.inside(attack, {"--view", "host"}, workspace.options());
+  EXPECT_TRUE(blocked(ran, EACCES)) << ran.err;
 }
 
 KERNEL_TEST(EscapeSockets, AbstractName) {

@@ -33,6 +33,7 @@ const std::vector<Words> kBadFlags{
     {"--pass-env", "NAME=value"},
     {"--hostname", "two words"},
     {"--time-offset", "soon"},
+    {"--terminal", "loud"},
     {"--network", "fast"},
     {"--network", "host"},
     {"--allow-net", "http://example.com"},

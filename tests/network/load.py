@@ -136,7 +136,7 @@ class Many(Case):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         before = processes()
-        with start(["python3", "-c", MANY, "10000"], *allow("good.example:9003")) as sandbox:
+        with start(["python3", "-c", MANY, "10000"], "--open-files", "12000", *allow("good.example:9003")) as sandbox:
             answer = sandbox.stdout.readline()
             with open(f"/proc/{sandbox.pid}/status", encoding="utf-8") as file:
                 resident = next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmRSS"))
@@ -172,7 +172,7 @@ async def one(s):
 async def all(): print(sum(await asyncio.gather(*(one(s) for s in visitors))))
 asyncio.run(asyncio.wait_for(all(), 30))
 """
-        with start(["python3", "-c", serve], "--publish", "18085:8000") as sandbox:
+        with start(["python3", "-c", serve], "--open-files", "2000", "--publish", "18085:8000") as sandbox:
             try:
                 self.assertEqual(sandbox.stdout.readline(), "up\n")
                 for _ in range(2):

@@ -24,6 +24,7 @@ FIXED = {
     "nat64.example": ["64:ff9b::a63:1"],
     "local6.example": ["fd99::1"],
     "host.example": ["45.33.32.2", "2600:1234::2"],
+    "neighbour.example": ["45.33.32.1"],
     "big.example": [PUBLIC],
     "slow.example": [PUBLIC],
     "forged.example": [PUBLIC],

@@ -9,6 +9,8 @@ import unittest
 from host import (Case, DIRECT, HOST, Listener, PROXIED, PROXY, PUBLIC, SECRET, WAYS, allow, main, run, run_json, run_python, start,
                   temporary_directory, until)
 
+NEIGHBOUR, NEIGHBOUR6 = "45.33.32.1", "2600:1234::1"
+
 
 class Neighbours(Case):
     def test_services_of_the_host_are_not_there(self):
@@ -27,6 +29,19 @@ class Neighbours(Case):
             self.assertEqual((here.count, outside.count), (0, 0))
             self.works(run(DIRECT + "http://127.0.0.1:8181/", "--host-port", "8181"), SECRET)  # control
             self.works(run(DIRECT + f"http://{HOST}:8182/", *allow(f"{HOST}:8182")), SECRET)
+
+    def test_neighbours_with_public_addresses_need_a_rule_that_names_them(self):
+        # The other end of the link has a web server on every address, as a printer or router of a campus network may.
+        for place, rule in (("neighbour.example", "neighbour.example"), (NEIGHBOUR, "0.0.0.0/0"), (NEIGHBOUR, "45.0.0.0/8"),
+                            (f"[{NEIGHBOUR6}]", "::/0")):
+            for how in WAYS:
+                answer = run_json(how + f"'http://{place}/'", *allow(rule))
+                self.assertNotEqual(answer["exit_code"], 0, (place, rule))
+                self.assertIn("is in a network of this machine", answer["denials"][0]["rule"])
+        for place, rule in ((NEIGHBOUR, NEIGHBOUR), (NEIGHBOUR, "45.33.32.0/24"), (NEIGHBOUR, "45.33.32.0/28"),
+                            (f"[{NEIGHBOUR6}]", NEIGHBOUR6)):
+            self.works(run(DIRECT + f"'http://{place}/'", *allow(rule)), "public page")  # controls: named, and
+        self.works(run(DIRECT + "http://good.example/", *allow("good.example")), "public page")  # not on the link
 
     def test_abstract_sockets_of_the_host_are_not_there(self):
         with socket.socket(socket.AF_UNIX) as server:

@@ -57,6 +57,8 @@ int write_path(Arguments a) {
 // open-write PATH: only opens, for kernel files that a test must not change
 int open_write(Arguments a) { return judge(::open(a[0], O_WRONLY | O_CLOEXEC | O_NONBLOCK)); }
 
+int open_read(Arguments a) { return judge(::open(a[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK)); }
+
 // list DIRECTORY NAME: whether the directory shows the name
 int list(Arguments a) {
   DIR* directory = ::opendir(a[0]);
@@ -87,10 +89,15 @@ int deep(Arguments a) {
 }
 
 constexpr std::array kAttacks{
-    Attack{"read", 1, read_path},   Attack{"read-at", 2, read_at},
-    Attack{"read-fd", 1, read_fd},  Attack{"climb", 2, climb},
-    Attack{"write", 2, write_path}, Attack{"open-write", 1, open_write},
-    Attack{"list", 2, list},        Attack{"honours-setuid", 1, honours_setuid},
+    Attack{"read", 1, read_path},
+    Attack{"read-at", 2, read_at},
+    Attack{"read-fd", 1, read_fd},
+    Attack{"climb", 2, climb},
+    Attack{"write", 2, write_path},
+    Attack{"open-write", 1, open_write},
+    Attack{"open-read", 1, open_read},
+    Attack{"list", 2, list},
+    Attack{"honours-setuid", 1, honours_setuid},
     Attack{"deep", 2, deep},
 };
 

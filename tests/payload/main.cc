@@ -39,8 +39,9 @@ int main(int count, char** values) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (count < 2) return cannot_try("usage: payload ATTACK [ARGUMENT...]");
   const Arguments arguments(values + 2, static_cast<std::size_t>(count - 2));
-  for (const auto group : {file_attacks(), naming_attacks(), process_attacks(), memory_attacks(),
-                           kernel_attacks(), socket_attacks(), resource_attacks()})
+  for (const auto group :
+       {file_attacks(), naming_attacks(), process_attacks(), memory_attacks(), kernel_attacks(),
+        socket_attacks(), resource_attacks(), shared_attacks()})
     for (const Attack& attack : group)
       if (attack.name == values[1])
         return arguments.size() < attack.arguments ? cannot_try("too few arguments")

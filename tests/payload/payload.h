@@ -25,6 +25,7 @@ std::span<const Attack> memory_attacks();
 std::span<const Attack> kernel_attacks();
 std::span<const Attack> socket_attacks();
 std::span<const Attack> resource_attacks();
+std::span<const Attack> shared_attacks();
 
 int escaped(std::string_view detail = "");
 int blocked(int error);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,7 +44,7 @@ int forks(Arguments a) {
   return error != 0 ? blocked(error) : escaped();
 }
 
-// allocate MEBIBYTES: at most a gibibyte, every page touched
+// allocate MEBIBYTES [SECONDS]: at most a gibibyte, every page touched, and kept that long
 int allocate(Arguments a) {
   const long wanted = std::min(number(a[0]), 1024L);
   for (long done = 0; done < wanted; ++done) {
@@ -52,6 +53,28 @@ int allocate(Arguments a) {
     if (block == MAP_FAILED) return blocked(errno);
     std::memset(block, 1, kMebibyte);
   }
+  if (a.size() > 1) ::sleep(static_cast<unsigned>(number(a[1])));
+  return escaped();
+}
+
+// hidden-allocate MEBIBYTES SECONDS: the same, and not dumpable, so that /proc tells others less
+int hidden_allocate(Arguments a) {
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  return allocate(a);
+}
+
+// inherit MEBIBYTES COUNT SECONDS: that many processes with one copy of the memory among them
+int inherit(Arguments a) {
+  const std::size_t size = static_cast<std::size_t>(number(a[0])) * kMebibyte;
+  void* block = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) return blocked(errno);
+  std::memset(block, 1, size);
+  for (long left = std::min(number(a[1]), 20L); left > 0; --left)
+    if (::fork() == 0) {
+      ::sleep(static_cast<unsigned>(number(a[2])));
+      ::_exit(0);
+    }
+  while (::wait(nullptr) > 0) continue;
   return escaped();
 }
 
@@ -114,9 +137,15 @@ int outlast(Arguments a) {
 }
 
 constexpr std::array kAttacks{
-    Attack{"forks", 1, forks},     Attack{"allocate", 1, allocate},       Attack{"fill", 2, fill},
-    Attack{"inodes", 2, inodes},   Attack{"descriptors", 1, descriptors}, Attack{"flood", 1, flood},
+    Attack{"forks", 1, forks},
+    Attack{"allocate", 1, allocate},
+    Attack{"fill", 2, fill},
+    Attack{"inodes", 2, inodes},
+    Attack{"descriptors", 1, descriptors},
+    Attack{"flood", 1, flood},
     Attack{"outlast", 1, outlast},
+    Attack{"inherit", 3, inherit},
+    Attack{"hidden-allocate", 2, hidden_allocate},
 };
 
 }  // namespace

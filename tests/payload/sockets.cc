@@ -23,6 +23,30 @@ int make_socket(Arguments a) {
                         static_cast<int>(number(a[2]))));
 }
 
+// ulp NAME: another protocol in the kernel's TCP, on a connection to ourselves. A wrong name shows
+// that the kernel was asked (ENOENT, or EEXIST and the like): only the filter answers EPERM.
+int tcp_protocol(Arguments a) {
+  const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* place = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(server, place, size) < 0 || ::listen(server, 1) < 0 ||
+      ::getsockname(server, place, &size) < 0 || ::connect(client, place, size) < 0)
+    return cannot_try("a connection to ourselves");
+  return judge(::setsockopt(client, IPPROTO_TCP, 31, a[0], std::strlen(a[0])));  // TCP_ULP
+}
+
+// encapsulation KIND: packets of a UDP socket go to a protocol in the kernel
+int udp_encapsulation(Arguments a) {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const auto kind = static_cast<int>(number(a[0]));
+  if (fd < 0) return cannot_try("socket");
+  return judge(::setsockopt(fd, IPPROTO_UDP, 100, &kind, sizeof kind));  // UDP_ENCAP
+}
+
 int connect_local(const char* name, std::size_t offset) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -66,6 +90,8 @@ int shared_memory(Arguments a) { return judge(::shmget(static_cast<key_t>(number
 
 constexpr std::array kAttacks{
     Attack{"socket", 3, make_socket},
+    Attack{"ulp", 1, tcp_protocol},
+    Attack{"encapsulation", 1, udp_encapsulation},
     Attack{"connect", 1, connect_path},
     Attack{"abstract", 1, connect_abstract},
     Attack{"tcp", 2, connect_tcp},

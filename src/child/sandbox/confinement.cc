@@ -27,6 +27,15 @@ int write_file(const char* path, const char* text) noexcept {
   return attempt(SYS_write, file.get(), text, length_of(text));
 }
 
+int limit_resource(int resource, std::uint64_t most) noexcept {
+  rlimit64 current{};
+  if (const int error = attempt(SYS_prlimit64, 0, resource, nullptr, &current)) return error;
+  // Never above the inherited hard limit: raising it needs a privilege.
+  const std::uint64_t value = most < current.rlim_max ? most : current.rlim_max;
+  const rlimit64 wanted{value, value};
+  return attempt(SYS_prlimit64, 0, resource, &wanted, nullptr);
+}
+
 namespace operation {
 
 int raise_loopback(State&, const Instruction&) noexcept {
@@ -40,14 +49,7 @@ int raise_loopback(State&, const Instruction&) noexcept {
 }
 
 int limit(State&, const Instruction& instruction) noexcept {
-  rlimit64 current{};
-  const auto resource = static_cast<int>(instruction.first);
-  if (const int error = attempt(SYS_prlimit64, 0, resource, nullptr, &current)) return error;
-  // Never above the inherited hard limit: raising it needs a privilege.
-  const std::uint64_t value =
-      instruction.second < current.rlim_max ? instruction.second : current.rlim_max;
-  const rlimit64 wanted{value, value};
-  return attempt(SYS_prlimit64, 0, resource, &wanted, nullptr);
+  return limit_resource(static_cast<int>(instruction.first), instruction.second);
 }
 
 // The pty belongs to the sandbox's own devpts, so ttyname() works inside, and the caller's terminal

@@ -1,5 +1,6 @@
 // The process that executes the command.
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -89,6 +90,8 @@ int receive(int request_socket, Workload& workload) noexcept {
 
 [[noreturn]] void become_workload(const Program& program, const State& state) noexcept {
   Workload workload = program.workload;
+  if (program.open_files > 0)
+    if (const int error = limit_resource(RLIMIT_NOFILE, program.open_files)) fail(state, error);
   if (program.request >= 0)
     if (const int error = receive(program.request, workload)) fail(state, error);
   if (state.terminal >= 0) {

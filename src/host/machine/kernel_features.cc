@@ -2,6 +2,7 @@
 
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "host/machine/trial.h"
 #include "host/text.h"
+#include "sys/fd.h"
 
 namespace coop::host {
 namespace {
@@ -72,6 +74,27 @@ int landlock_abi() {
   const long abi =
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   return abi < 0 ? 0 : static_cast<int>(abi);
+}
+
+void inspect_shared_limits(HostFacts& facts) {
+  struct statvfs status{};
+  facts.settings_read_only =
+      ::statvfs("/proc/sys/user", &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
+  facts.lists_children = ::access("/proc/thread-self/children", R_OK) == 0;
+  // A user namespace that coop itself runs in has no limit of its own; the machine's holds then.
+  const auto smallest = [](const char* own, const char* machine) {
+    const auto number = [](const char* path) {
+      const std::string text = read_file(path).value_or("");
+      return to_number(text.substr(0, text.find('\n'))).value_or(0);
+    };
+    constexpr std::uint64_t kUnset = 0x7fffffff;
+    const std::uint64_t limit = number(own);
+    return limit == kUnset ? number(machine) : limit;
+  };
+  facts.inotify_instances =
+      smallest("/proc/sys/user/max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances");
+  facts.inotify_watches =
+      smallest("/proc/sys/user/max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches");
 }
 
 void try_seccomp(HostFacts& facts) {

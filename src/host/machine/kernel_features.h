@@ -13,6 +13,10 @@ KernelVersion parse_kernel_release(std::string_view release);
 // The newest Landlock ABI; 0 when there is none. One system call.
 int landlock_abi();
 
+// Adds the limits that all processes of this user share, whether they can be set for a namespace, and whether the
+// supervisor can add up what processes use.
+void inspect_shared_limits(HostFacts& facts);
+
 // Fills seccomp, seccomp_notify and seccomp_flags by installing filters in a child.
 void try_seccomp(HostFacts& facts);
 

@@ -2,9 +2,13 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace coop::plan {
 
 namespace {
+
+constexpr std::uint64_t kLongestQueue = 0x7fffffff;  // the kernel keeps it in an int
 
 // Since Linux 5.14 RLIMIT_NPROC counts per user namespace, so it limits one sandbox. The kernel
 // never applies it to uid 0 of the initial namespace.
@@ -70,7 +74,12 @@ class Planner {
       return {};
     }
     resource(RLIMIT_DATA, "data of one process", bytes, Origin::of_flag("--memory"));
-    return weaker("the memory limit", "is applied to each process, not to the sandbox");
+    if (!host_.lists_children)
+      return weaker("the memory limit", "is applied to each process, not to the sandbox");
+    plan_.group.sampled_memory = bytes;
+    return weaker("the memory limit",
+                  "is applied to each process, and to the sandbox by adding them up ten times a "
+                  "second");
   }
 
   Result<void> pids(std::uint64_t count) {
@@ -97,6 +106,31 @@ class Planner {
 };
 
 }  // namespace
+
+// The kernel counts inotify instances and watches in every user namespace from the process's up to the first one.
+void add_shared_limits(Plan& plan, const Policy& policy, const HostFacts& host) {
+  if (host.settings_read_only) {
+    plan.notes.emplace_back(
+        "limits: the sandbox may use up this user's inotify instances: /proc/sys is read-only "
+        "here");
+    return;
+  }
+  const Origin origin = Origin::of_coop();
+  const char* const why = "processes of the host share this limit, and keep a part of it";
+  if (host.inotify_instances > 0)
+    plan.add(KernelSetting{"/proc/sys/user/max_inotify_instances",
+                           std::max(host.inotify_instances / 4, std::uint64_t{1})},
+             origin, why);
+  if (host.inotify_watches > 0)
+    plan.add(KernelSetting{"/proc/sys/user/max_inotify_watches",
+                           std::max(host.inotify_watches / 2, std::uint64_t{1})},
+             origin, why);
+  // Since 6.10 the kernel counts descriptors in flight when they are queued, but compares with RLIMIT_NOFILE before: many
+  // senders that wait for a full queue would each get by the limit. Older kernels lack the file in such a namespace.
+  if (policy.network != NetworkMode::host)
+    plan.add(KernelSetting{"/proc/sys/net/unix/max_dgram_qlen", kLongestQueue, Missing::skip},
+             origin, "so that no sender waits between the check of its limit and being counted");
+}
 
 Result<void> add_limits(Plan& plan, const Policy& policy, const HostFacts& host) {
   return Planner(plan, policy, host).run();

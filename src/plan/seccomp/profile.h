@@ -12,9 +12,10 @@ namespace coop::seccomp {
 // One rule of a profile. A call with conditions has several: the first whose condition holds
 // decides, and the last has no condition.
 struct SyscallReason {
-  std::string_view name;       // "ioctl"
-  std::string_view verdict;    // "allow", "eperm", "enosys", "eafnosupport", "kill"
-  std::string_view reason;     // "types into the terminal: …"
+  std::string_view name;  // "ioctl"
+  std::string_view
+      verdict;              // "allow", "eperm", "enosys", "eafnosupport", "eprotonosupport", "kill"
+  std::string_view reason;  // "types into the terminal: …"
   std::string_view condition;  // "arg1 == TIOCSTI", or empty
 };
 

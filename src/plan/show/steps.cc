@@ -29,6 +29,9 @@ struct Sentence {
   std::string operator()(const RaiseLoopback&) const {
     return "make a network of its own with only a loopback interface";
   }
+  std::string operator()(const KernelSetting& setting) const {
+    return "set " + setting.file + " to " + std::to_string(setting.value);
+  }
   std::string operator()(const AssignAddresses& addresses) const {
     return "give loopback " + joined(addresses.own, " and ") +
            (addresses.everything ? ", and lead every other address back to it" : "");
@@ -163,8 +166,7 @@ std::string hint_for(const Step& step, int errno_value) {
     return "the kernel lacks nftables or its NAT: modprobe nf_tables nft_chain_nat nft_reject";
   if (std::holds_alternative<Listen>(step.action) && errno_value == ETOOMANYREFS)
     return "processes of this user pass too many descriptors to each other and do not receive "
-           "them; another sandbox may "
-           "be one of them";
+           "them; another sandbox with a high --open-files may be one of them";
   if (const auto* bind = std::get_if<BindMount>(&step.action);
       bind != nullptr && bind->through == Through::supervisor)
     return "FUSE cannot be mounted here, or coop could not serve it; without read and write access "

@@ -48,6 +48,25 @@ constexpr std::array kProcReadOnly{
     BasePath{"/proc/sysrq-trigger", "reboots the machine"},
     BasePath{"/proc/irq", "interrupt routing"},
     BasePath{"/proc/bus", "device configuration"},
+    BasePath{"/proc/fs", "settings of file systems"},
+    BasePath{"/proc/acpi", "which devices wake the machine"},
+    BasePath{"/proc/scsi", "adds and removes disks"},
+    BasePath{"/proc/dynamic_debug", "what the kernel logs"},
+};
+
+// Readable by the real root only, by their mode alone or for keys of its uid.
+constexpr std::array kProcHidden{
+    BasePath{"/proc/kpagecount", "memory of other processes, page by page"},
+    BasePath{"/proc/kpageflags", "memory of other processes, page by page"},
+    BasePath{"/proc/kpagecgroup", "memory of other processes, page by page"},
+    BasePath{"/proc/slabinfo", "the kernel's heap: where an exploit finds out whether it worked"},
+    BasePath{"/proc/vmallocinfo", "addresses in the kernel"},
+    BasePath{"/proc/allocinfo", "the kernel's allocations"},
+    BasePath{"/proc/pagetypeinfo", "the kernel's free memory"},
+    BasePath{"/proc/timer_list", "addresses in the kernel, and names of other processes"},
+    BasePath{"/proc/sched_debug", "names of other processes"},
+    BasePath{"/proc/keys", "keyrings of the host"},
+    BasePath{"/proc/key-users", "keyrings of the host"},
 };
 
 // Private, and limited in size and in number of files.
@@ -112,7 +131,10 @@ std::vector<Path> base_paths(View view, const HostFacts& host) {
   };
   add(kSystemPaths);
   add(kDevices);
-  if (host.uid == 0) add(kProcReadOnly);
+  if (host.uid == 0) {
+    add(kProcReadOnly);
+    add(kProcHidden);
+  }
   if (view == View::host)
     for (const char* path :
          {"/run", "/tmp", "/var/tmp", "/dev", "/sys", "/mnt", "/media", "/proc", "/dev/pts"})
@@ -177,6 +199,14 @@ Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const H
     entries.push_back(Entry{.kind = Entry::Kind::remount,
                             .target = path.path,
                             .flags = {.access = Access::read_only, .exec = false},
+                            .origin = Origin::of_coop(Part::running_as_root),
+                            .why = path.why});
+  }
+  for (const BasePath& path : kProcHidden) {
+    if (!host.has(path.path)) continue;
+    entries.push_back(Entry{.kind = Entry::Kind::hide,
+                            .target = path.path,
+                            .shape = PathKind::file,
                             .origin = Origin::of_coop(Part::running_as_root),
                             .why = path.why});
   }

@@ -80,8 +80,8 @@ std::vector<Range> read(std::span<const Row> rows, std::size_t size) {
   std::vector<Range> ranges;
   for (const Row& row : rows) {
     const Prefix everything = prefix_of(std::string(size, '\0'), 0);
-    ranges.push_back(
-        {parse_prefix(row.network).value_or(everything), {row.reason, row.remedy, false}});
+    ranges.push_back({parse_prefix(row.network).value_or(everything),
+                      {.reason = row.reason, .remedy = row.remedy}});
   }
   return ranges;
 }

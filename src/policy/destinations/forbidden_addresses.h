@@ -18,6 +18,8 @@ struct Forbidden {
   std::string_view reason{};  // "private"
   Remedy remedy = Remedy::allow_net;
   bool machine = false;  // an address of this machine
+  // The network of this machine that the address is in: a rule about a part of it names the address.
+  std::optional<Prefix> network{};
   bool operator==(const Forbidden&) const = default;
 };
 

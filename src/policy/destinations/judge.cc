@@ -43,8 +43,9 @@ std::optional<Forbidden> why_refused(const DestinationRules& rules, const Prefix
   return std::nullopt;
 }
 
-bool is_opened(const DestinationRules& rules, const Destination& asked) {
-  const std::vector<Prefix> refused = refused_networks(family_of(asked.network), rules.neighbours);
+bool is_opened(const DestinationRules& rules, const Destination& asked, const Forbidden& why) {
+  std::vector<Prefix> refused = refused_networks(family_of(asked.network), rules.neighbours);
+  if (why.network) refused.push_back(*why.network);
   return std::ranges::any_of(rules.allowed, [&](const DestinationRule& rule) {
     return covers(rule.destination, asked, Portless::usual) && opens(rule.destination, refused);
   });
@@ -84,7 +85,7 @@ Verdict judge_found(const DestinationRules& rules, const Destination& address,
   if (const DestinationRule* rule = find_denial(rules, address))
     return {.reason = Reason::denied, .rule = rule};
   const std::optional<Forbidden> refused = why_refused(rules, address.network, guard);
-  if (!refused || is_opened(rules, address)) return {.reason = Reason::open};
+  if (!refused || is_opened(rules, address, *refused)) return {.reason = Reason::open};
   return {.reason = Reason::guarded, .address_is = refused->reason, .remedy = refused->remedy};
 }
 

@@ -107,6 +107,14 @@ constexpr std::array kFields{
                   const std::int64_t seconds = text == nullptr ? 0 : seconds_of(*text);
                   policy.time_offset = seconds == 0 ? std::nullopt : std::optional(seconds);
                 }},
+    PolicyField{Key::terminal,
+                [](const Policy& policy) -> Scalar {
+                  return std::string(policy.terminal == TerminalOutput::raw ? "raw" : "filtered");
+                },
+                [](Policy& policy, const Scalar& value) {
+                  policy.terminal =
+                      value == Scalar("raw") ? TerminalOutput::raw : TerminalOutput::filtered;
+                }},
     optional_limit<&Limits::memory>(Key::memory),
     optional_limit<&Limits::open_files>(Key::open_files),
     optional_limit<&Limits::file_size>(Key::file_size),

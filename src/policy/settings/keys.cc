@@ -81,6 +81,8 @@ constexpr std::array kKeys{
             "host name inside; empty: coop-<id>"},
     KeyInfo{Key::time_offset, "time_offset", KeyType::seconds, "", false, "sandbox_settings", "0",
             "seconds by which the monotonic and boot clocks are shifted"},
+    KeyInfo{Key::terminal, "terminal", KeyType::word, "filtered raw", false, "sandbox_settings",
+            "filtered", "whether control sequences that abuse a terminal are kept from it"},
     KeyInfo{Key::containers, "containers", KeyType::boolean, "", false, "sandbox_settings", "false",
             "reserved: whether containers can be started inside"},
     KeyInfo{Key::vm, "vm", KeyType::boolean, "", false, "sandbox_settings", "false",

@@ -51,6 +51,7 @@ enum class Key : std::uint8_t {
   as_root,             // boolean
   hostname,            // text: a host name, or empty
   time_offset,         // text: whole seconds, with a sign
+  terminal,            // word
   containers,          // boolean
   vm,                  // boolean
   env_pass,            // items: names

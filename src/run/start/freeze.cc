@@ -2,6 +2,7 @@
 
 #include <linux/mount.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -134,6 +135,11 @@ class Freezer {
     emit(Operation::unshare, {.first = CLONE_NEWNET});
     emit(Operation::raise_loopback);
   }
+  void write(const KernelSetting& setting) {
+    emit(Operation::write_file, {.path = keep(setting.file),
+                                 .text = keep(std::to_string(setting.value)),
+                                 .first = setting.if_missing == Missing::skip ? 1U : 0U});
+  }
   void send(const std::vector<NetlinkMessages>& batches) {
     for (const auto& [protocol, batch] : batches)
       emit(Operation::netlink, {.data = keep(batch.bytes()),
@@ -239,6 +245,8 @@ class Freezer {
            {.first = options_.terminal->rows, .second = options_.terminal->columns});
   }
   void write(const ResourceLimit& limit) {
+    // For the command alone: init has to pass descriptors to us, see child::Program::open_files.
+    if (limit.resource == RLIMIT_NOFILE) return;
     emit(Operation::limit,
          {.first = static_cast<std::uint64_t>(limit.resource), .second = limit.value});
   }

@@ -157,6 +157,7 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
       program, {.flags = clone_flags(early), .pidfd = &pidfd, .cgroup = group.clone_target()});
   if (pid < 0) return std::unexpected(clone_error(static_cast<int>(-pid)));
   launch.launched_.pidfd.reset(pidfd);
+  launch.launched_.pid = static_cast<int>(pid);
   launch.launched_.control = std::move(ours);
   launch.pid_ = static_cast<int>(pid);
   if (group.needs_move()) {
@@ -183,6 +184,7 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   program->makes_sockets = !plan.network.publish.empty();
   program->die_with_parent = options_.parent_death == ParentDeath::signalled;
   program->lifetime = lifetime_for(options_);
+  program->open_files = plan.limits.open_files.value_or(0);
   program->command_line = command_line.begin;
   program->command_line_size = static_cast<std::uint64_t>(command_line.end - command_line.begin);
   if (options_.prepared) program->workload_stack = TRY(allocate_stack(region_));

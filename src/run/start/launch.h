@@ -44,6 +44,7 @@ struct LaunchOptions {
 // A sandbox whose init was cloned. Closing `control` kills everything inside.
 struct Launched {
   UniqueFd pidfd{};
+  int pid = -1;  // of init, as we see it
   UniqueFd control{};
   UniqueFd request{};  // prepared: where the command is sent
   Region region{};     // read by the child, possibly still in use

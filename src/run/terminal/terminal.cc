@@ -1,6 +1,7 @@
 #include "run/terminal/terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <string>
 
+#include "run/terminal/filter.h"
 #include "run/terminal/raw_terminal.h"
 #include "sys/message.h"
 
@@ -109,7 +111,10 @@ struct Flow {
 
 class Relay {
  public:
-  Relay(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {}
+  Relay(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {
+    if (state.prepared.policy.terminal == TerminalOutput::filtered)
+      filter_.emplace(terminal_encoding());
+  }
 
   Result<ExecOutput> run(std::optional<std::chrono::milliseconds> timeout) {
     state_.on_stop = [this](int) { stop(); };
@@ -120,6 +125,7 @@ class Relay {
         loop_, state_,
         {.deadline = deadline_after(timeout), .before_wait = [this] { choose_descriptors(); }}));
     drain();
+    drop_answers();
     terminal_.leave();
     return finish(state_, ending);
   }
@@ -141,13 +147,14 @@ class Relay {
     else
       watch(STDIN_FILENO, events(in_.waiting.size() < kMost, false), [this](std::uint32_t) {
         if (!in_.fill(STDIN_FILENO)) end_input();
+        if (filter_) filter_->answered();
       });
     if (out_.ended) loop_.forget(master);
     else if (master >= 0)
       watch(master, events(out_.waiting.size() < kMost, !in_.waiting.empty()),
             [this, master](std::uint32_t ready) {
               if ((ready & EPOLLOUT) != 0) in_.empty(master);
-              if ((ready & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) out_.ended = !out_.fill(master);
+              if ((ready & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) out_.ended = !fill_output(master);
             });
     if (out_.waiting.empty()) loop_.forget(STDOUT_FILENO);
     else watch(STDOUT_FILENO, EPOLLOUT, [this](std::uint32_t) { out_.empty(STDOUT_FILENO); });
@@ -159,17 +166,37 @@ class Relay {
     if (!loop_.watch(fd, events, ready)) ready(events | EPOLLERR);
   }
 
+  bool fill_output(int master) {
+    Flow read;
+    if (!read.fill(master)) return false;
+    got_output_ = !read.waiting.empty();
+    if (filter_) filter_->feed(read.waiting, out_.waiting);
+    else out_.waiting += read.waiting;
+    return true;
+  }
+
   // The sandbox's last output, and what we had already read.
   void drain() {
     if (state_.terminal.valid()) {
       ::fcntl(state_.terminal.get(), F_SETFL, O_NONBLOCK);
-      std::size_t before = 0;
-      do before = out_.waiting.size();
-      while (out_.fill(state_.terminal.get()) && out_.waiting.size() > before);
+      do got_output_ = false;
+      while (fill_output(state_.terminal.get()) && got_output_);
     }
+    if (filter_) out_.waiting += filter_->end();
     while (!out_.waiting.empty()) {
       wait_until_ready(STDOUT_FILENO, POLLOUT);
       out_.empty(STDOUT_FILENO);
+    }
+  }
+
+  // An answer to what the command asked just before it ended belongs to no one: the shell must not read it as typed.
+  void drop_answers() {
+    if (!terminal_.valid() || !filter_ || !filter_->asked()) return;
+    constexpr int kPatience = 100;  // milliseconds
+    Flow answers;
+    for (pollfd input{STDIN_FILENO, POLLIN, 0}; ::poll(&input, 1, kPatience) > 0;) {
+      answers.waiting.clear();
+      if (!answers.fill(STDIN_FILENO) || answers.waiting.empty()) return;
     }
   }
 
@@ -208,6 +235,8 @@ class Relay {
   RawTerminal terminal_{STDIN_FILENO};
   Flow in_{};
   Flow out_{};
+  std::optional<TerminalFilter> filter_{};  // unset: raw
+  bool got_output_ = false;
 };
 
 // Without a pty the command is in its own session, so the caller's terminal does not signal it:

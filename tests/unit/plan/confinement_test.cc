@@ -97,6 +97,7 @@ Policy limited() {
 }
 
 std::vector<ResourceLimit> resources(const Plan& plan) { return all_of<ResourceLimit>(plan); }
+const ResourceLimit kFiles{RLIMIT_NOFILE, "open files", 640};
 const ResourceLimit kNoCore{RLIMIT_CORE, "core dump size", 0};
 
 TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
@@ -112,7 +113,8 @@ TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
                                       {"cpu", "/cg", "cpu.max", "150000 100000"}}};
   EXPECT_EQ(plan.group, expected);
   EXPECT_EQ(plan.notes, std::vector<std::string>{});
-  EXPECT_EQ(resources(plan), (std::vector{ResourceLimit{RLIMIT_NPROC, "processes", 64}, kNoCore}));
+  EXPECT_EQ(resources(plan),
+            (std::vector{ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore}));
 }
 
 TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
@@ -130,17 +132,17 @@ TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
                  {"pids", "/cg/pids", "pids.max", "64"},
                  {"cpu", "/cg/cpu", "cpu.cfs_quota_us", "150000"}}};
   EXPECT_EQ(plan.group, expected);
-  EXPECT_EQ(resources(plan), std::vector{kNoCore});
+  EXPECT_EQ(resources(plan), (std::vector{kFiles, kNoCore}));
 }
 
 TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
   HostFacts host = anns_machine();
   host.cgroup.reason = "no delegation";
   const Plan plan = must_compile(limited(), host);
-  EXPECT_EQ(plan.group, GroupPlan{});
+  EXPECT_EQ(plan.group, GroupPlan{.sampled_memory = std::uint64_t{1} << 30});
   EXPECT_EQ(resources(plan),
             (std::vector{ResourceLimit{RLIMIT_DATA, "data of one process", 1 << 30},
-                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kNoCore}));
+                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore}));
   EXPECT_THAT(plan.notes,
               ElementsAre(HasSubstr("limits: the memory limit is applied to each process"),
                           HasSubstr("limits: the CPU limit is not applied; no delegation")));
@@ -166,6 +168,28 @@ TEST(PlanLimitsTest, RequiredLimitsWithoutGroupsAreAnError) {
   host.uid = 0;
   EXPECT_THAT(to_text(must_fail(policy, host)),
               HasSubstr("the process limit needs a control group"));
+}
+
+TEST(PlanLimitsTest, WhatTheUserSharesIsBoundedUnlessSettingsAreReadOnly) {
+  HostFacts host = anns_machine();
+  host.inotify_instances = 3;
+  host.inotify_watches = 0;  // not known
+  Policy policy = policy_for(View::minimal);
+  policy.network = NetworkMode::host;
+  EXPECT_EQ(all_of<KernelSetting>(must_compile(policy, host)),
+            (std::vector{KernelSetting{"/proc/sys/user/max_inotify_instances", 1}}));
+  host.settings_read_only = true;
+  const Plan plan = must_compile(policy_for(View::minimal), host);
+  EXPECT_EQ(all_of<KernelSetting>(plan), std::vector<KernelSetting>{});
+  EXPECT_THAT(plan.notes, ElementsAre(HasSubstr("/proc/sys is read-only here")));
+}
+
+TEST(PlanLimitsTest, WithoutListsOfChildrenMemoryIsNotSampled) {
+  HostFacts host = anns_machine();
+  host.lists_children = false;
+  const Plan plan = must_compile(limited(), host);
+  EXPECT_EQ(plan.group, GroupPlan{});
+  EXPECT_THAT(plan.notes[0], HasSubstr("is applied to each process, not to the sandbox"));
 }
 
 TEST(PlanLimitsTest, TheDefaultsNeedNoGroup) {

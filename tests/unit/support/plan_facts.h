@@ -32,6 +32,8 @@ inline constexpr const char* kProject = "/home/ann/project";
 // Ann, an ordinary user. Only what every plan needs is on her disk; tests add the rest.
 inline HostFacts anns_machine() {
   HostFacts host;
+  host.inotify_instances = 128;
+  host.inotify_watches = 65536;
   host.kernel = {6, 12};
   host.kernel_release = "6.12.0";
   host.architecture = "x86_64";

@@ -7,6 +7,7 @@
 #include <linux/audit.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -31,6 +32,7 @@ constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 constexpr std::uint32_t kEperm = SECCOMP_RET_ERRNO | EPERM;
 constexpr std::uint32_t kEnosys = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr std::uint32_t kEafnosupport = SECCOMP_RET_ERRNO | EAFNOSUPPORT;
+constexpr std::uint32_t kEprotonosupport = SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
 constexpr std::uint32_t kRefused = 0x12345678;  // the kernel would not take the program
 
 constexpr std::uint64_t kHighBit = std::uint64_t{1} << 32;
@@ -119,7 +121,7 @@ TEST_P(SeccompTest, NoReturnIsLeftThatStoodForSomethingElse) {
       if (BPF_CLASS(one.code) == BPF_RET) {
         const std::uint32_t action = one.k;
         EXPECT_TRUE(action == kAllow || action == kKill || action == kEperm || action == kEnosys ||
-                    action == kEafnosupport)
+                    action == kEafnosupport || action == kEprotonosupport)
             << action;
       }
 }
@@ -245,15 +247,56 @@ TEST_P(SeccompTest, AllOtherIoctlsAreAllowed) {
 }
 
 TEST_P(SeccompTest, LocalAndInternetSocketsAreAllowedUnlessRaw) {
-  for (const std::uint64_t family : Arguments{AF_UNIX, AF_INET, AF_INET6}) {
-    for (const std::uint64_t type : Arguments{SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET}) {
-      EXPECT_EQ(answer(SYS_socket, {family, type}), kAllow) << family << ' ' << type;
-      EXPECT_EQ(answer(SYS_socket, {family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 6}), kAllow);
-    }
+  for (const std::uint64_t type : Arguments{SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET}) {
+    EXPECT_EQ(answer(SYS_socket, {AF_UNIX, type}), kAllow) << type;
+    EXPECT_EQ(answer(SYS_socket, {AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK}), kAllow) << type;
+  }
+  for (const std::uint64_t family : Arguments{AF_INET, AF_INET6}) {
+    constexpr std::uint64_t flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+    for (const std::uint64_t protocol : Arguments{0, IPPROTO_TCP})
+      EXPECT_EQ(answer(SYS_socket, {family, SOCK_STREAM | flags, kHighBit | protocol}), kAllow);
+    for (const std::uint64_t protocol : Arguments{0, IPPROTO_UDP})
+      EXPECT_EQ(answer(SYS_socket, {family, SOCK_DGRAM | flags, kHighBit | protocol}), kAllow);
+  }
+  for (const std::uint64_t family : Arguments{AF_UNIX, AF_INET, AF_INET6})
     for (const std::uint64_t type : Arguments{SOCK_RAW, SOCK_PACKET}) {
       EXPECT_EQ(answer(SYS_socket, {family, type}), kEafnosupport) << family << ' ' << type;
       EXPECT_EQ(answer(SYS_socket, {family, type | SOCK_CLOEXEC, 1}), kEafnosupport);
       EXPECT_EQ(answer(SYS_socket, {kHighBit | family, kHighBit | type}), kEafnosupport);
+    }
+}
+
+// All but TCP and UDP: SCTP, DCCP, UDP-Lite, L2TP, SMC, MPTCP, ping sockets.
+TEST_P(SeccompTest, InternetSocketsSpeakOnlyTcpAndUdp) {
+  constexpr std::uint64_t dccp = 6;  // a type of its own, as SOCK_SEQPACKET is SCTP's
+  for (const std::uint64_t family : Arguments{AF_INET, AF_INET6})
+    for (const std::uint64_t type : Arguments{SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET, dccp})
+      for (std::uint64_t protocol = 0; protocol < 512; ++protocol) {
+        const bool tcp = type == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP);
+        const bool udp = type == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP);
+        if (tcp || udp) continue;
+        EXPECT_EQ(answer(SYS_socket, {family, type, protocol}), kEprotonosupport)
+            << family << ' ' << type << ' ' << protocol;
+        EXPECT_EQ(answer(SYS_socket, {kHighBit | family, type, kHighBit | protocol}),
+                  kEprotonosupport);
+      }
+}
+
+TEST_P(SeccompTest, OptionsThatPutAProtocolIntoASocketAreDenied) {
+  constexpr std::uint64_t ulp = 31;     // TCP_ULP
+  constexpr std::uint64_t encap = 100;  // UDP_ENCAP
+  for (const std::uint64_t high : Arguments{0, kHighBit, 0xffffffff00000000}) {
+    EXPECT_EQ(answer(SYS_setsockopt, {3, high | IPPROTO_TCP, high | ulp}), kEperm);
+    EXPECT_EQ(answer(SYS_setsockopt, {3, high | IPPROTO_UDP, high | encap}), kEperm);
+  }
+  for (std::uint64_t option = 0; option < 256; ++option) {
+    EXPECT_EQ(answer(SYS_setsockopt, {3, SOL_SOCKET, option}), kAllow) << option;
+    EXPECT_EQ(answer(SYS_getsockopt, {3, IPPROTO_TCP, option}), kAllow) << option;
+    if (option != ulp) {
+      EXPECT_EQ(answer(SYS_setsockopt, {3, IPPROTO_TCP, option}), kAllow) << option;
+    }
+    if (option != encap) {
+      EXPECT_EQ(answer(SYS_setsockopt, {3, IPPROTO_UDP, option}), kAllow) << option;
     }
   }
 }

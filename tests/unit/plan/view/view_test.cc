@@ -7,6 +7,10 @@
 namespace coop::plan {
 namespace {
 
+// A quarter and a half of what anns_machine() has.
+const KernelSetting kInstances{"/proc/sys/user/max_inotify_instances", 32};
+const KernelSetting kWatches{"/proc/sys/user/max_inotify_watches", 32768};
+
 constexpr MountFlags kDevice{.access = Access::read_write, .exec = false, .devices = true};
 
 RestrictLandlock landlock_of(const Plan& plan) {
@@ -18,6 +22,7 @@ RestrictLandlock landlock_of(const Plan& plan) {
 Actions confinement(const Plan& plan) {
   return {EnterRoot{},
           ResourceLimit{RLIMIT_NPROC, "processes", 4096},
+          ResourceLimit{RLIMIT_NOFILE, "open files", 640},
           ResourceLimit{RLIMIT_CORE, "core dump size", 0},
           DropCapabilities{},
           NoNewPrivileges{},
@@ -34,6 +39,9 @@ TEST(PlanViewTest, MinimalViewShowsSystemProgramsAndTheWorkspaceOnly) {
   Actions expected{
       MapIds{1000, 1000, 1000, 1000},
       RaiseLoopback{},
+      kInstances,
+      kWatches,
+      KernelSetting{"/proc/sys/net/unix/max_dgram_qlen", 0x7fffffff, Missing::skip},
       SetHostname{"coop-test"},
       RootTmpfs{},
       MakeSymlink{"/bin", "usr/bin"},
@@ -84,6 +92,9 @@ TEST(PlanViewTest, HostViewIsTheHostReadOnlyWithFreshPrivateDirectories) {
   Actions expected{
       MapIds{1000, 1000, 1000, 1000},
       RaiseLoopback{},
+      kInstances,
+      kWatches,
+      KernelSetting{"/proc/sys/net/unix/max_dgram_qlen", 0x7fffffff, Missing::skip},
       SetHostname{"coop-test"},
       RootHost{},
       tmpfs_at("/dev"),
@@ -136,9 +147,9 @@ TEST(PlanViewTest, IdentityNetworkClockAndHostnameAreAsAsked) {
   policy.debugging = Debugging::denied;
   const Plan plan = must_compile(policy, anns_machine());
   const Actions actions = actions_of(plan);
-  const Actions first(actions.begin(), actions.begin() + 4);
-  EXPECT_TRUE(same(
-      first, {MapIds{1000, 1000, 0, 0}, OffsetClocks{-3600}, SetHostname{"box"}, RootTmpfs{}}));
+  const Actions first(actions.begin(), actions.begin() + 6);
+  EXPECT_TRUE(same(first, {MapIds{1000, 1000, 0, 0}, OffsetClocks{-3600}, kInstances, kWatches,
+                           SetHostname{"box"}, RootTmpfs{}}));
   EXPECT_EQ(plan.namespaces,
             (std::vector<std::string>{"user", "mount", "pid", "ipc", "uts", "cgroup", "time"}));
   EXPECT_EQ(plan.directory, "/work/src");
@@ -147,14 +158,15 @@ TEST(PlanViewTest, IdentityNetworkClockAndHostnameAreAsAsked) {
   EXPECT_TRUE(plan.notes[0].starts_with("unsafe.host_network: "));
 }
 
-TEST(PlanViewTest, RootOutsideGetsKernelSettingsReadOnly) {
+TEST(PlanViewTest, RootOutsideGetsKernelSettingsReadOnlyAndNoKernelMemory) {
   HostFacts host = anns_machine();
   host.uid = host.gid = 0;
   add_path(host, "/proc/sys");
   add_path(host, "/proc/sysrq-trigger", PathKind::file);
+  add_path(host, "/proc/slabinfo", PathKind::file);
   const MountFlags flags{.access = Access::read_only, .exec = false};
-  const Actions expected{MakeDirectory{"/proc"}, Remount{"/proc/sys", flags},
-                         Remount{"/proc/sysrq-trigger", flags}};
+  const Actions expected{MakeDirectory{"/proc"}, HideMount{"/proc/slabinfo", PathKind::file},
+                         Remount{"/proc/sys", flags}, Remount{"/proc/sysrq-trigger", flags}};
   EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"), expected));
   host.uid = 1000;
   EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"),

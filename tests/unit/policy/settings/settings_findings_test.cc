@@ -22,7 +22,8 @@ constexpr std::string_view kKeys =
     "one of: mode, owner_bypass, view, show_home, hide_secrets, workspaces, writable_paths, "
     "readable_paths, hidden_paths, overlay_paths, tmpfs_paths, protected_paths, allow_guarded, "
     "network, sockets, memory, pids_limit, cpus, tmp_size, open_files, file_size, timeout, "
-    "output_limit, debug, as_root, hostname, time_offset, containers, vm, backend, base_image, "
+    "output_limit, debug, as_root, hostname, time_offset, terminal, containers, vm, backend, "
+    "base_image, "
     "auto_commit, cache_volumes, share_caches, unsafe, env, require, "
     "best_effort";
 constexpr std::string_view kOverridable =

@@ -83,6 +83,7 @@ debug = false
 as_root = true
 hostname = "box"
 time_offset = -60
+terminal = "raw"
 containers = true
 vm = false
 backend = "bwrap"

@@ -1,0 +1,71 @@
+// What a command writes to its pty, without what a hostile one could do to the caller's terminal: write the clipboard, have
+// the terminal type text into the shell that comes after, and the like. sequences.h decides; this splits the bytes.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "run/terminal/sequences.h"
+
+namespace coop::run {
+
+enum class TerminalEncoding : std::uint8_t { utf8, single_byte };
+
+// From LC_ALL, LC_CTYPE and LANG: single_byte only where a locale names another encoding.
+TerminalEncoding terminal_encoding();
+
+// Emits whole sequences only, in their 7-bit form, so that a terminal cannot read the bytes in another way than we did.
+class TerminalFilter {
+ public:
+  explicit TerminalFilter(TerminalEncoding encoding) : encoding_(encoding) {}
+
+  // Appends what may reach the terminal. A sequence may be split between calls at any byte.
+  void feed(std::string_view bytes, std::string& out);
+
+  // Ends what the command left on: reports of the mouse, the other screen.
+  std::string end();
+
+  // Whether an answer of the terminal may be on its way.
+  bool asked() const { return asked_; }
+  void answered() { asked_ = false; }
+
+ private:
+  enum class State : std::uint8_t {
+    ground,
+    escape,       // after ESC, and its intermediates
+    control,      // after ESC [
+    ignored,      // a control sequence that is too long or malformed
+    text,         // after ESC and one of "]PX^_k"
+    text_escape,  // an ESC in it: "\" ends it, anything else is a new sequence
+  };
+
+  void take(unsigned char byte, std::string& out);
+  void take_character(unsigned char byte, std::string& out);
+  void step(unsigned char byte, std::string& out);
+  void step_escape(unsigned char byte, std::string& out);
+  void step_control(unsigned char byte, std::string& out);
+  void step_text(unsigned char byte, std::string& out);
+  void show(std::string_view character, std::string& out);
+  void execute(unsigned char control, std::string& out);
+  void begin(State state);
+  void begin_text(unsigned char kind);
+  void finish_control(char final, std::string& out);
+  void finish_text(std::string_view end, std::string& out);
+  void note_modes(const ControlSequence& sequence);
+  void keep(unsigned char byte);
+  bool passes(SequenceVerdict verdict);
+
+  TerminalEncoding encoding_;
+  State state_ = State::ground;
+  unsigned char kind_ = 0;   // text: what it began with
+  bool broken_ = false;      // text: too long, or with a control character
+  std::string sequence_{};   // after ESC, ESC [ or the kind
+  std::string character_{};  // of UTF-8, so far
+  std::size_t length_ = 0;   // of that character
+  std::set<unsigned> modes_{};
+  bool asked_ = false;
+};
+
+}  // namespace coop::run
