@@ -83,6 +83,12 @@ class Search {
       const std::string name = std::move(levels.back().pending.back());
       levels.back().pending.pop_back();
       const std::size_t length = path_.size();
+      // Its owner inside can make it accessible, but the planner could not look at single files in it.
+      if (::faccessat(directory.fd(), name.c_str(), R_OK | X_OK, AT_EACCESS) < 0 &&
+          errno == EACCES) {
+        add(join(path_, name), "a directory that cannot be looked through");
+        continue;
+      }
       if (const Result<void> entered = directory.enter(name); !entered) {
         const int error = entered.error().errno_value;
         if (error != ENOENT && error != ENOTDIR && error != ELOOP)

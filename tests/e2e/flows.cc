@@ -59,13 +59,16 @@ KERNEL_TEST(EndToEnd, AnAgentWithTheHostsToolsAndWithoutItsSecrets) {
   const Workspace workspace{visible_place()};
   make_directories(workspace.around() / ".ssh");
   write_file(workspace.around() / ".ssh/id_ed25519", "s3cret");
-  write_file(workspace.around() / "notes", "readable\n");
+  write_file(workspace.around() / "notes", "private\n");
+  make_directories(workspace.around() / ".local/bin");
+  write_file(workspace.around() / ".local/bin/tool", "readable\n");
   const std::string home = workspace.around().path();
   const Ran ran = in_project(
-      workspace, {"run", "--view", "host", "--", "sh", "-c",
-                  "cat ~/notes; ls -A ~/.ssh; cat ~/.ssh/*; echo x > ~/notes; echo done > result"});
+      workspace,
+      {"run", "--view", "host", "--", "sh", "-c",
+       "cat ~/.local/bin/tool; cat ~/notes ~/.ssh/*; echo x > ~/notes; echo done > result"});
   EXPECT_EQ(ran.out, "readable\n") << ran.err;
-  EXPECT_EQ(read_file(home + "/notes"), "readable\n");
+  EXPECT_EQ(read_file(home + "/notes"), "private\n");
   EXPECT_EQ(read_file(workspace / "result"), "done\n");
 }
 

@@ -105,15 +105,16 @@ KERNEL_TEST(EscapeHome, MadeAfterTheStart) {
 
 KERNEL_TEST(EscapeHome, UnderAnotherName) {
   const DevelopersHome home;
-  const TempDir elsewhere(visible_place());
-  const std::string whole = "mount --bind '" + home.path() + "' '" + elsewhere.path() + "'";
-  const std::string part = "mount --bind '" + (home / "sibling") + "' '" + elsewhere.path() + "'";
-  EXPECT_TRUE(escaped(home.read_after(whole, elsewhere / "Documents/letter", {"--show-home"})));
-  EXPECT_TRUE(blocked(home.read_after(whole, elsewhere / "Documents/letter"), ENOENT));
-  EXPECT_TRUE(escaped(home.read_after(part, elsewhere / "main.c", {"--show-home"})));
-  EXPECT_TRUE(blocked(home.read_after(part, elsewhere / "main.c"), ENOENT));
+  const std::string whole = "mount --bind '" + home.path() + "' /var/opt";
+  const std::string part = "mount --bind '" + (home / "sibling") + "' /var/opt";
+  const std::string letter = "/var/opt/Documents/letter";
+  const std::string code = "/var/opt/main.c";
+  EXPECT_TRUE(escaped(home.read_after(whole, letter, {"--show-home"})));  // control
+  EXPECT_TRUE(blocked(home.read_after(whole, letter), ENOENT));
+  EXPECT_TRUE(escaped(home.read_after(part, code, {"--show-home"})));  // control
+  EXPECT_TRUE(blocked(home.read_after(part, code), ENOENT));
   // What the user names is there.
-  EXPECT_TRUE(escaped(home.read_after(part, elsewhere / "main.c", {"--ro", elsewhere.path()})));
+  EXPECT_TRUE(escaped(home.read_after(part, code, {"--ro", "/var/opt"})));
 }
 
 KERNEL_TEST(EscapeHome, HomeThatIsASymlink) {
@@ -141,9 +142,12 @@ KERNEL_TEST(EscapeHome, TheAccountsHomeWhenHomeIsAnother) {
 
 KERNEL_TEST(EscapeHome, HomesOfOtherPeople) {
   const DevelopersHome home;
+  // A /home with one more in it; the workspace may lie in another.
   const std::string prepare =
-      "mount -t tmpfs t /home && mkdir /home/bob && echo x > /home/bob/notes && cat "
-      "/home/bob/notes";
+      "mount -t tmpfs t /mnt && mkdir /mnt/homes && mount --rbind /home /mnt/homes && mount -t "
+      "tmpfs t /home && for home in /mnt/homes/*; do mkdir \"/home/${home##*/}\" && mount --rbind "
+      "\"$home\" \"/home/${home##*/}\"; done; cd \"$PWD\" && mkdir /home/bob && echo x > "
+      "/home/bob/notes && cat /home/bob/notes";
   for (const Arguments& flags : {Arguments{}, Arguments{"--show-home"}}) {
     const Ran ran = home.read_after(prepare, "/home/bob/notes", flags);
     EXPECT_THAT(ran.out, testing::StartsWith("x\n"));  // control: outside it can be read
@@ -154,14 +158,13 @@ KERNEL_TEST(EscapeHome, HomesOfOtherPeople) {
 
 KERNEL_TEST(EscapeHome, AHomeListedInPasswd) {
   const DevelopersHome home;
-  const TempDir elsewhere(visible_place());
-  write_file(elsewhere / "notes", "x");
-  const std::string prepare = "cp /etc/passwd " + (home.workspace() / "passwd") +
-                              " && echo 'bob:x:2001:2001::" + elsewhere.path() + ":/bin/sh' >> " +
-                              (home.workspace() / "passwd") + " && mount --bind " +
-                              (home.workspace() / "passwd") + " /etc/passwd";
-  EXPECT_TRUE(escaped(home.read_after("true", elsewhere / "notes")));  // control: no home
-  EXPECT_TRUE(blocked(home.read_after(prepare, elsewhere / "notes"), ENOENT));
+  const std::string notes = "mount -t tmpfs t /var/opt && echo x > /var/opt/notes";
+  const std::string file = home.workspace() / "passwd";
+  const std::string prepare = notes + " && cp /etc/passwd " + file +
+                              " && echo 'bob:x:2001:2001::/var/opt:/bin/sh' >> " + file +
+                              " && mount --bind " + file + " /etc/passwd";
+  EXPECT_TRUE(escaped(home.read_after(notes, "/var/opt/notes")));  // control: not a home
+  EXPECT_TRUE(blocked(home.read_after(prepare, "/var/opt/notes"), ENOENT));
 }
 
 // What the list shows by a symlink is still subject to the list of secrets.

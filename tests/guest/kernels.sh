@@ -105,10 +105,11 @@ serves_files() {
 
 hides_secrets() {
   local who=$1 home=$2
-  check "$who: the home directory is readable in the host view (control)" \
-    prints plain box "$who" --view host -- cat "$home/guest_notes"
+  check "$who: the home directory is readable with --show-home (control)" \
+    prints plain box "$who" --view host --show-home -- cat "$home/guest_notes"
+  check "$who: and not in the host view by itself" refused box "$who" --view host -- cat "$home/guest_notes"
   check "$who: the key is readable outside (control)" prints secret "$who" cat "$home/.ssh/id_ed25519"
-  check "$who: and hidden inside" refused box "$who" --view host -- cat "$home/.ssh/id_ed25519"
+  check "$who: and hidden inside" refused box "$who" --view host --show-home -- cat "$home/.ssh/id_ed25519"
   check "$who: the minimal view has no home directory" refused box "$who" -- ls "$home/guest_notes"
 }
 

@@ -127,21 +127,32 @@ class Homes {
 
   // Hides a home under every name: its own, other bind mounts of it, and mounts of what is in it.
   void close(const PathFact& tree) {
-    const bool shown = is_own(tree.canonical) && policy_.home == HomeView::shown;
-    if (shown) return;
+    if (policy_.home == HomeView::shown && is_own(tree.canonical)) return;
     for (const Path& name : names_of(tree, host_)) hide(name, PathKind::directory);
     for (const Path& part : mounted_parts(tree.canonical, host_.mounts))
       if (!is_of_the_system(part) && host_.has(part)) hide(part, host_.fact(part).target_kind);
   }
 
   void hide(const Path& name, PathKind shape) {
-    if (is_own(name) || is_granted(policy_, host_, name)) return;
+    if (is_own(name) || is_shown_part(name) || is_granted(policy_, host_, name)) return;
     entries_.push_back(Entry{.kind = Entry::Kind::hide,
                              .target = name,
                              .shape = shape,
                              .if_missing = Missing::skip,
                              .origin = home_origin(),
                              .why = "a home directory"});
+  }
+
+  // Another mount of a home that is shown, or of what is in it, is also one of the directory of homes around it.
+  bool is_shown_part(const Path& name) const {
+    if (policy_.home != HomeView::shown) return false;
+    return std::ranges::any_of(own_, [&](const OwnHome& home) {
+      const auto has = [&](const std::vector<Path>& names) {
+        return std::ranges::find(names, name) != names.end();
+      };
+      return has(mount_aliases(home.canonical, host_.mounts)) ||
+             has(mounted_parts(home.canonical, host_.mounts));
+    });
   }
 
   // A directory of homes around it is hidden.
