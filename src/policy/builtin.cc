@@ -27,10 +27,8 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
   for (const std::string& name : names) {
     const GuardKind kind = guard_kind(name);
     // ".git" and :file guards are about what is no directory.
-    if (kind == GuardKind::home_path) {
-      if (!home.empty() && is_within(path, expand_home(name, home))) return name;
-      continue;
-    }
+    // Granted by its own path it is meant; in a larger tree of the home it is guarded.
+    if (kind == GuardKind::home_path) continue;
     const bool found = kind == GuardKind::home ? !home.empty() && is_within(path, join(home, name))
                                                : name != ".git" && kind != GuardKind::file &&
                                                      (path + "/").contains("/" + name + "/");

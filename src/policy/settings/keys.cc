@@ -65,7 +65,7 @@ constexpr std::array kKeys{
             "CPU time, in processors"},
     KeyInfo{Key::tmp_size, "tmp_size", KeyType::size, "", false, "sandbox_limits", "512m",
             "size of /tmp and other private file systems"},
-    KeyInfo{Key::open_files, "open_files", KeyType::count, "", true, "sandbox_limits", "unlimited",
+    KeyInfo{Key::open_files, "open_files", KeyType::count, "", true, "sandbox_limits", "640",
             "open descriptors of each process"},
     KeyInfo{Key::file_size, "file_size", KeyType::size, "", true, "sandbox_limits", "unlimited",
             "size of any one file written"},

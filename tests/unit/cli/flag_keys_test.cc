@@ -21,6 +21,7 @@ const std::vector<Bounded>& all_bounded() {
   static const std::vector<Bounded> kAll{
       {"--workspace", {"--workspace", "/home/ann/work"}, "workspaces = [\"/srv\"]"},
       {"--view", {"--view", "host"}, "view = \"minimal\""},
+      {"--show-home", {"--view", "host", "--show-home"}, "show_home = false"},
       {"--rw", {"--rw", "/opt"}, "writable_paths = []"},
       {"--ro", {"--ro", "/opt"}, "readable_paths = []"},
       {"--overlay", {"--overlay", "/opt"}, "readable_paths = []\noverlay_paths = []"},
@@ -28,6 +29,7 @@ const std::vector<Bounded>& all_bounded() {
       {"--tmpfs", {"--tmpfs", "build"}, "tmpfs_paths = [\"/opt\"]"},
       {"--tmpfs", {"--tmpfs", "/srv/../opt"}, "tmpfs_paths = [\"/srv\"]"},
       {"--cache", {"--cache", "cargo"}, "cache_volumes = []"},
+      {"--share-cache", {"--share-cache", "cargo"}, "share_caches = []"},
       {"--allow-guarded", {"--allow-guarded", ".envrc"}, "allow_guarded = [\".git/config\"]"},
       {"--as-root", {"--as-root"}, "as_root = false"},
       {"--env", {"--env", "COLOUR=1"}, "env = { names = [\"CI_*\"] }"},
@@ -45,6 +47,7 @@ const std::vector<Bounded>& all_bounded() {
       {"--host-port", {"--host-port", "5432"}, "network = { host_ports = [] }"},
       {"--socket", {"--socket", "/srv/a.sock"}, "sockets = []"},
       {"--unsafe", {"--unsafe", "control_sockets"}, "unsafe = []"},
+      {"--terminal", {"--terminal", "raw"}, "terminal = \"filtered\""},
       {"--memory", {"--memory", "2g"}, "memory = \"1g\""},
       {"--pids", {"--pids", "20"}, "pids_limit = 10"},
       {"--cpus", {"--cpus", "2"}, "cpus = 1"},

@@ -405,7 +405,10 @@ TEST_F(QuarantineTest, MoreThanCanBeListedIsMovedToo) {
   facts_ = {*facts};
   memory.must(
       "cd w && mkdir d && cd d && seq 50000 | xargs mkdir && for i in $(seq 50000); do : >$i/.git; "
-      "done; mkdir -p ../deep/x/y && git init -q ../deep/x/y/z; chmod 500 1 2");
+      "done; mkdir -p ../deep/x/y && git init -q ../deep/x/y/z; git -C ../deep/x/y/z config "
+      "core.fsmonitor x; "
+      "mkdir -p ../deep/x/y/z/.git/hooks && echo x > ../deep/x/y/z/.git/hooks/post-checkout; chmod "
+      "500 1 2");
   const QuarantineReport report = after(memory / "q");
   EXPECT_TRUE(report.complete);
   EXPECT_EQ(report.total, 50'002u);
