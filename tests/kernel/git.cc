@@ -157,7 +157,9 @@ KERNEL_TEST(KernelGit, CommitInALinkedWorktree) {
                 HasSubstr("inside " + view));
     // The main worktree's files are not visible, and its hooks and settings are guarded.
     EXPECT_NE(workspace.run({"cat", workspace.around() / "main/x"}, {}).exit_code, 0);
-    EXPECT_NE(workspace.run({"touch", workspace.around() / "main/x"}, in_view(view)).exit_code, 0);
+    // In the host view it may lie in the sandbox's own home.
+    workspace.run({"touch", workspace.around() / "main/made"}, in_view(view));
+    EXPECT_FALSE(exists(workspace.around() / "main/made"));
     const std::string hooks = workspace.around() / "main/.git/hooks";
     EXPECT_NE(workspace.run(shell("echo evil > " + hooks + "/pre-commit"), in_view(view)).exit_code,
               0);

@@ -41,7 +41,7 @@ KERNEL_TEST(KernelRules, GrantsAreWhatTheySay) {
     EXPECT_EQ(access_to(workspace, place / "a/file", in_view(view, {"--ro", place / "a/file"})),
               "r\n");
   }
-  EXPECT_EQ(access_to(workspace, place / "a/file", {"--view", "host"}), "r\n");
+  EXPECT_EQ(access_to(workspace, place / "a/file", {"--view", "host", "--show-home"}), "r\n");
 }
 
 KERNEL_TEST(KernelRules, AGrantReallyChangesTheHost) {

@@ -220,6 +220,13 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       if (!hiding) {
         TRY(check_bounds(rule, fact, policy, host));
         entries.push_back(entry_for(entries, policy, rule, fact, position));
+        // The host's own symlink is missing where the view has an empty home.
+        if (policy.view == View::host && rule.path != fact.canonical)
+          entries.push_back(Entry{.kind = Entry::Kind::symlink,
+                                  .target = rule.path,
+                                  .text = fact.canonical,
+                                  .origin = rule.origin,
+                                  .why = rule.reason});
         continue;
       }
       if (fact.canonical == policy.workspace && !is_secret(rule))
