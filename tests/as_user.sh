@@ -4,18 +4,22 @@
 set -eu
 name="coop-test"
 # One for each source tree: two trees tested at once must not run each other's programs.
-stage=/tmp/coop-as-user-$(id -u)-$(readlink -f "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
+key=$(readlink -f "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
+# A place that the host view shows, which the home is not.
+place=/srv/coop-as-user-$key
+stage=/tmp/coop-as-user-$(id -u)-$key
 
 setup() {
   [[ $EUID -eq 0 ]] || return 0
   getent passwd "$name" >/dev/null || useradd --create-home --shell /bin/bash "$name"
-  mkdir -p "$stage"
+  mkdir -p "$stage" "$place"
   chmod 0755 "$stage"
+  chown "$name:" "$place"
 }
 
 cleanup() {
   [[ $EUID -eq 0 ]] || return 0
-  rm -rf "$stage"
+  rm -rf "$stage" "$place"
   getent passwd "$name" >/dev/null && userdel --remove "$name" 2>/dev/null
   return 0
 }
@@ -35,16 +39,20 @@ case ${1:-} in
   cleanup) cleanup; exit ;;
 esac
 if [[ $EUID -ne 0 ]]; then exec "$@"; fi
-# Where only root may open /dev/fuse, the tests that need it get a node of their own, in a mount namespace of their own.
-if [[ -n ${COOP_TEST_OPEN_FUSE:-} ]]; then
+# Tests of served git directories get a /dev/fuse that any user may open, the others none: in a mount namespace of their own.
+if [[ -z ${COOP_TEST_IN_NAMESPACE:-} ]]; then
   # shellcheck disable=SC2016 # the inner shell expands it
-  exec env -u COOP_TEST_OPEN_FUSE unshare --mount sh -ec '
-    place=$(mktemp -d /tmp/coop-fuse.XXXXXX)
-    mount -t tmpfs none "$place"
-    mknod -m 0666 "$place/fuse" c 10 229
-    mount --bind "$place/fuse" /dev/fuse
-    umount --lazy "$place"
-    rmdir "$place"
+  exec env COOP_TEST_IN_NAMESPACE=1 unshare --mount sh -ec '
+    if [ -n "${COOP_TEST_OPEN_FUSE:-}" ]; then
+      place=$(mktemp -d /tmp/coop-fuse.XXXXXX)
+      mount -t tmpfs none "$place"
+      mknod -m 0666 "$place/fuse" c 10 229
+      mount --bind "$place/fuse" /dev/fuse
+      umount --lazy "$place"
+      rmdir "$place"
+    elif [ -e /dev/fuse ]; then
+      mount --bind /dev/null /dev/fuse
+    fi
     exec "$@"' sh "${BASH_SOURCE[0]}" "$@"
 fi
 (flock 9; setup) 9>"/tmp/.coop-as-user.lock"
@@ -58,4 +66,4 @@ tools=${COOP_BINARY%/bin/*}/libexec/coop/coop-tools
 shift
 cd /tmp
 exec runuser -u "$name" -- env -u XDG_RUNTIME_DIR HOME="/home/$name" USER="$name" LOGNAME="$name" \
-  COOP_BINARY="$coop" COOP_PAYLOAD="$payload" COOP_TESTS_MUST_RUN="${COOP_TESTS_MUST_RUN:-}" "$program" "$@"
+  COOP_TEST_PLACE="$place" COOP_BINARY="$coop" COOP_PAYLOAD="$payload" COOP_TESTS_MUST_RUN="${COOP_TESTS_MUST_RUN:-}" "$program" "$@"

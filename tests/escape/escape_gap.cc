@@ -1,6 +1,12 @@
 // The host replaces a guarded file while a sandbox runs, as git and editors do. That ends the read-only mount inside, and
 // the sandbox can write the new file. What it writes there must not stay; what the user writes must.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include <sys/stat.h>
+#include <filesystem>
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -17,6 +23,31 @@ using nlohmann::json;
 const std::string kHostGit =
     "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a "
     "GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; set -e; ";
+
+// These are about guards by mounts. Root gets a mount namespace without /dev/fuse; an ordinary user's test runs in one.
+class WithoutFuse {
+ public:
+  WithoutFuse() {
+    if (!is_root()) return;
+    before_ = ::open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC);
+    const bool left = ::unshare(CLONE_NEWNS) == 0 &&
+                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    EXPECT_TRUE(left && (!exists("/dev/fuse") ||
+                         ::mount("/dev/null", "/dev/fuse", nullptr, MS_BIND, nullptr) == 0));
+  }
+  WithoutFuse(const WithoutFuse&) = delete;
+  WithoutFuse& operator=(const WithoutFuse&) = delete;
+  ~WithoutFuse() {
+    if (before_ < 0) return;
+    const std::filesystem::path directory = std::filesystem::current_path();
+    EXPECT_EQ(::setns(before_, CLONE_NEWNS), 0);
+    std::filesystem::current_path(directory);
+    ::close(before_);
+  }
+
+ private:
+  int before_ = -1;
+};
 
 void on_host(const Workspace& workspace, const std::string& script) {
   const Ran ran = run_bare({"sh", "-c", kHostGit + script}, {.directory = workspace.path()});
@@ -61,6 +92,7 @@ void make_repository(const Workspace& workspace) {
 }
 
 KERNEL_TEST(EscapeGap, WhatTheUsersGitWritesStays) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_repository(workspace);
   const json output =
@@ -75,6 +107,7 @@ KERNEL_TEST(EscapeGap, WhatTheUsersGitWritesStays) {
 }
 
 KERNEL_TEST(EscapeGap, SettingsWrittenThroughTheGapAreUndone) {
+  const WithoutFuse by_mounts;
   for (const char* const view : {"minimal", "host"}) {
     const Workspace workspace(visible_place());
     make_repository(workspace);
@@ -99,6 +132,7 @@ KERNEL_TEST(EscapeGap, SettingsWrittenThroughTheGapAreUndone) {
 
 // The lock file is the host's, under a name that is not guarded, and becomes the configuration.
 KERNEL_TEST(EscapeGap, TheLockFileOfTheHostsGitIsNoWayIn) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_repository(workspace);
   const std::string before = read_file(workspace / ".git/config");
@@ -119,6 +153,7 @@ KERNEL_TEST(EscapeGap, TheLockFileOfTheHostsGitIsNoWayIn) {
 }
 
 KERNEL_TEST(EscapeGap, FilesAndDirectoriesWrittenThroughTheGapAreUndone) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_directories(workspace / ".vscode/sub");
   write_file(workspace / ".vscode/settings.json", "{}");
@@ -141,6 +176,7 @@ KERNEL_TEST(EscapeGap, FilesAndDirectoriesWrittenThroughTheGapAreUndone) {
 
 // The control of the last: the same without a write from inside.
 KERNEL_TEST(EscapeGap, ReplacedByTheSameNothingIsTaken) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_directories(workspace / ".vscode/sub");
   write_file(workspace / ".vscode/settings.json", "{}");
@@ -155,6 +191,7 @@ KERNEL_TEST(EscapeGap, ReplacedByTheSameNothingIsTaken) {
 
 // While the mount is there, only the user can have written it.
 KERNEL_TEST(EscapeGap, WhatTheUserWritesInPlaceStays) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_repository(workspace);
   make_directories(workspace / ".vscode");
@@ -174,6 +211,7 @@ KERNEL_TEST(EscapeGap, WhatTheUserWritesInPlaceStays) {
 
 // A removed name frees its mount while the inode lives on under another.
 KERNEL_TEST(EscapeGap, TheSameInodeUnderItsOldNameIsNoProof) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   write_file(workspace / ".envrc", "good");
   const json output = in_between(workspace, "ln .envrc other; rm .envrc; mv other .envrc",
@@ -183,6 +221,7 @@ KERNEL_TEST(EscapeGap, TheSameInodeUnderItsOldNameIsNoProof) {
 }
 
 KERNEL_TEST(EscapeGap, AHardLinkIsNoWayIn) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   write_file(workspace / ".envrc", "good");
   on_host(workspace, "ln .envrc other");
@@ -193,6 +232,7 @@ KERNEL_TEST(EscapeGap, AHardLinkIsNoWayIn) {
 
 // The janitor judges like the supervisor.
 KERNEL_TEST(EscapeGap, AlsoWhenTheSupervisorIsKilled) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_repository(workspace);
   write_file(workspace / ".envrc", "good");

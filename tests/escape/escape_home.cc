@@ -216,8 +216,10 @@ KERNEL_TEST(EscapeHome, GrantsBelowIt) {
             "other\n");
   EXPECT_EQ(read_file(home / "Documents/letter"), "new\n");
   // A grant above a listed path holds: it stays writable.
-  EXPECT_EQ(home.run("echo new > ~/.local/bin/tool", {"--rw", home / ".local"}).exit_code, 0);
-  EXPECT_EQ(read_file(home / ".local/bin/tool"), "new\n");
+  EXPECT_EQ(home.run("echo new > ~/.local/file", {"--rw", home / ".local"}).exit_code, 0);
+  EXPECT_EQ(read_file(home / ".local/file"), "new\n");
+  // But what the host runs from there is guarded.
+  EXPECT_NE(home.run("echo new > ~/.local/bin/tool", {"--rw", home / ".local"}).exit_code, 0);
 }
 
 KERNEL_TEST(EscapeHome, EverydayProgramsStart) {

@@ -171,7 +171,6 @@ KERNEL_TEST(KernelEnd, AGroupIsThereDuringTheRunAndGoneAfterwards) {
 
 KERNEL_TEST(KernelEnd, AKilledCoopStillQuarantines) {
   const Workspace workspace;
-  make_directories(workspace / "nested/.git");
   Process coop(
       coop_run(
           workspace, {},

@@ -63,8 +63,8 @@ KERNEL_TEST(PolicyFiles, ACacheOfAFileIsTheSameAsOneOfAFlag) {
     make_directories(cache);
     const Ran ran = home.run(flags, "mkdir -p " + bare + "/hooks " + bare + "/objects " + bare +
                                         "/refs && echo 'ref: refs/heads/main' >" + bare +
-                                        "/HEAD && echo '[core]' >" + bare + "/config && echo x >" +
-                                        bare + "/hooks/pre-commit");
+                                        "/HEAD && printf '[core]\\nfsmonitor = x\\n' >" + bare +
+                                        "/config && echo x >" + bare + "/hooks/pre-commit");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     return exists(bare + "/config");
   };

@@ -87,6 +87,7 @@ KERNEL_TEST(KernelOutcome, JsonHasEveryField) {
       {"stderr", {{"text", "err\n"}, {"total_bytes", 4}, {"truncated", false}, {"lossy", false}}},
       {"denials", nlohmann::json::array()},
       {"quarantined", nlohmann::json::array()},
+      {"quarantined_total", 0},
       {"network", nlohmann::json::array()}};
   EXPECT_EQ(json, expected);
   for (const char* field : {"wall_us", "user_us", "system_us", "peak_memory"})

@@ -96,7 +96,7 @@ KERNEL_TEST(KernelTools, CoopInCoopIsRefusedWithAReason) {
   const Workspace workspace;
   copy_program(coop_binary(), workspace / "coop");
   for (const std::string& view : kViews) {
-    const Ran run = workspace.run({"./coop", "run", "--", "true"}, in_view(view));
+    const Ran run = workspace.run({"./coop", "run", "-w", ".", "--", "true"}, in_view(view));
     EXPECT_EQ(run.exit_code, 125) << run.out;
     EXPECT_THAT(run.err, HasSubstr("coop: "));
     EXPECT_THAT(run.err, HasSubstr("sandbox"));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -30,8 +31,13 @@ Feature program_feature(const HostFacts& facts, std::string_view name, std::stri
 
 Feature fuse_feature() {
   const UniqueFd device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
-  if (device.valid()) return {.available = true};
   const int error = errno;
+  struct stat status{};
+  // Something else may be mounted there, as containers do with /dev/null.
+  if (device.valid() && ::fstat(device.get(), &status) == 0)
+    return S_ISCHR(status.st_mode) && status.st_rdev == makedev(10, 229)
+               ? Feature{.available = true}
+               : Feature{.reason = "/dev/fuse is another file"};
   if (error == ENOENT || error == ENODEV || error == ENXIO)
     return {.reason = "/dev/fuse is missing", .fix = "sudo modprobe fuse"};
   return {.reason = "open /dev/fuse: " + errno_text(error),
