@@ -81,9 +81,7 @@ void GuardNames::add(const std::string& name, const std::vector<std::string>& ro
   constexpr std::string_view kInGit = ".git/";
   const GuardKind kind = policy::guard_kind(name);
   git_file_ = git_file_ || name == ".git";
-  if (name == ".git" || kind == GuardKind::home ||
-      kind == GuardKind::home_path)
-    return;
+  if (name == ".git" || kind == GuardKind::home || kind == GuardKind::home_path) return;
   const bool in_git = name.starts_with(kInGit);
   Guard guard = make_guard(name, std::string_view(name).substr(in_git ? kInGit.size() : 0));
   if (guard.parts.empty()) return;

@@ -15,7 +15,7 @@ namespace coop::guards {
 // The user who runs git, and the configuration files for all repositories.
 struct GitUser {
   Path home{};
-  Path config_home{};  // $XDG_CONFIG_HOME, if that is set
+  Path config_home{};         // $XDG_CONFIG_HOME, if that is set
   std::vector<Path> homes{};  // `home`, and the account's where it is another
   std::vector<Path> configurations{};
   bool operator==(const GitUser&) const = default;

@@ -37,7 +37,8 @@ Result<void> check_name(const KeyInfo& key, std::string_view name) {
   if (key.key == Key::env_pass || key.key == Key::env_unsafe) return check_variable_name(name);
   if (key.key == Key::env_names) return check_variable_pattern(name);
   std::vector<std::string_view> known =
-      key.key == Key::cache_volumes || key.key == Key::share_caches ? cache_names() : split_words(key.words);
+      key.key == Key::cache_volumes || key.key == Key::share_caches ? cache_names()
+                                                                    : split_words(key.words);
   if (key.key == Key::allow_guarded)
     for (const NamedReason& guard : guards()) known.push_back(guard.name);
   if (contains(known, name)) return {};

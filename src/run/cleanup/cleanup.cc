@@ -97,10 +97,9 @@ void carry_out(const Cleanup& cleanup, int view) {
   remove_group_directories(cleanup.groups);
   const GuardPlan& guards = cleanup.guards;
   if (!guards.roots.empty())
-    guards::quarantine(
-        {guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions, view,
-         guards.served},
-        cleanup.before, cleanup.quarantine);
+    guards::quarantine({guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions,
+                        view, guards.served},
+                       cleanup.before, cleanup.quarantine);
 }
 
 std::string to_bytes(Cleanup cleanup) {
