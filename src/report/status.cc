@@ -61,6 +61,16 @@ std::string proc_fix(const HostFacts& facts) {
   return "the kernel wants to see a /proc with nothing mounted over its parts: unmount those";
 }
 
+// What depends on it.
+Feature fuse_feature(const HostFacts& facts) {
+  Feature fuse = facts.fuse;
+  if (fuse.available) fuse.detail = "git directories are served by name";
+  else
+    fuse.reason +=
+        "; git directories are guarded by mounts, which end when the host's git replaces a file";
+  return fuse;
+}
+
 Feature proc_feature(const HostFacts& facts) {
   if (facts.proc == ProcMount::full) return {.available = true};
   if (facts.proc == ProcMount::pid_subset)
@@ -90,7 +100,7 @@ std::vector<Row> rows_of(const HostFacts& facts) {
       {"cgroup", cgroup.available ? "cgroup " + kind_of(facts.cgroup) : "cgroups", cgroup});
   rows.push_back({"proc", "fresh /proc", proc_feature(facts)});
   rows.push_back({"overlay", "overlayfs", facts.overlay});
-  rows.push_back({"fuse", "/dev/fuse", facts.fuse});
+  rows.push_back({"fuse", "/dev/fuse", fuse_feature(facts)});
   rows.push_back({"id_ranges", "uid and gid ranges", facts.id_ranges});
   rows.push_back({"pasta", "pasta", facts.pasta});
   rows.push_back({"slirp4netns", "slirp4netns", facts.slirp4netns});

@@ -171,8 +171,11 @@ Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
   return launch;
 }
 
-Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command* command) {
+// The file service holds a descriptor for each file that the kernel knows.
+Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command* command,
+                             const LaunchOptions& options) {
   const Prepared& prepared = state.prepared;
+  if (options.raise_descriptors && !prepared.plan.guards.served.empty()) raise_descriptors();
   state.files = TRY(FileService::start(prepared.plan, prepared.before, launch.take_files()));
   state.launched = TRY(std::move(launch).complete(prepared.plan, command));
   return {};
@@ -189,7 +192,7 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   if (state.has_command) TRY(state.charge.begin());
   state.group = TRY(with_context("making the control group", Group::make(plan.group)));
   Launch launch = TRY(begin_launch(state, early, options));
-  TRY(complete_launch(state, std::move(launch), command));
+  TRY(complete_launch(state, std::move(launch), command, options));
   return state.charge.watch(state.launched.pidfd.get());
 }
 
@@ -206,7 +209,7 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
   Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
   keep_versions(state);
-  TRY(complete_launch(state, std::move(launch), command));
+  TRY(complete_launch(state, std::move(launch), command, options));
   if (options.defer_janitor) {
     // If the supervisor is killed before that, new guarded files stay where they are.
     state.later = {std::chrono::steady_clock::now() + kGrace, [&] { return call_janitor(state); }};

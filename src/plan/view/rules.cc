@@ -171,15 +171,19 @@ Path workspace_target(const Policy& policy) {
   return policy.view == View::minimal ? Path("/work") : policy.workspace;
 }
 
-Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
-                           const HostFacts& host) {
+Result<void> check_workspace(const Policy& policy, const HostFacts& host) {
   const PathFact& fact = host.fact(policy.workspace);
   if (fact.target_kind != PathKind::directory)
     return invalid(workspace_origin(), in_quotes(policy.workspace) + " is not a directory");
   if (policy.workspace == "/")
     return invalid(workspace_origin(), "\"/\" is the whole machine",
                    "start coop in a project directory, or name one with --workspace");
-  TRY(check_special(workspace_origin(), policy.workspace, RuleKind::read_write, host));
+  return check_special(workspace_origin(), policy.workspace, RuleKind::read_write, host);
+}
+
+Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
+                           const HostFacts& host) {
+  TRY(check_workspace(policy, host));
   entries.push_back(Entry{.kind = Entry::Kind::bind,
                           .target = workspace_target(policy),
                           .source = policy.workspace,
