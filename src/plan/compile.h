@@ -27,7 +27,7 @@ std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host);
 std::vector<Path> wanted_natives(const HostFacts& host);
 
 // Whether the workspace may be one: asked before it is walked, which would take long for "/".
-Result<void> check_workspace(const Policy& policy, const HostFacts& host);
+Result<void> check_workspace_path(const Policy& policy, const HostFacts& host);
 
 // The writable trees of the host in which guards apply: the workspace first, then --rw trees.
 // Caches are excluded: no host program obeys files in them.

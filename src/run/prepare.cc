@@ -261,7 +261,7 @@ Result<void> gather(Draft& draft) {
   if (policy.view == View::host && policy.home == HomeView::listed)
     host.git_identity = guards::git_identity(host);
   if (wants_group(draft)) host::inspect_cgroups(host);
-  TRY(plan::check_workspace(policy, host));
+  TRY(plan::check_workspace_path(policy, host));
   if (!draft.looks) draft.looks = TRY(look_through(policy, host));
   host.workspace = merged(*draft.looks);
   host::inspect(host, host.workspace.outside_git);

@@ -171,7 +171,7 @@ Path workspace_target(const Policy& policy) {
   return policy.view == View::minimal ? Path("/work") : policy.workspace;
 }
 
-Result<void> check_workspace(const Policy& policy, const HostFacts& host) {
+Result<void> check_workspace_path(const Policy& policy, const HostFacts& host) {
   const PathFact& fact = host.fact(policy.workspace);
   if (fact.target_kind != PathKind::directory)
     return invalid(workspace_origin(), in_quotes(policy.workspace) + " is not a directory");
@@ -183,7 +183,7 @@ Result<void> check_workspace(const Policy& policy, const HostFacts& host) {
 
 Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                            const HostFacts& host) {
-  TRY(check_workspace(policy, host));
+  TRY(check_workspace_path(policy, host));
   entries.push_back(Entry{.kind = Entry::Kind::bind,
                           .target = workspace_target(policy),
                           .source = policy.workspace,

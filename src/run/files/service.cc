@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -90,7 +91,6 @@ bool receive_device(const Task& task, std::vector<Mounted>& mounted) {
   return true;
 }
 
-// If this fails, the descriptors are closed and the child's next step gets ENOTCONN: the start fails.
 Result<void> serve_all(const Task& task) {
   TRY(leave_program({task.socket, task.stop}));
   // A umask of its own: the kernel has applied that of the calling process already.
@@ -119,6 +119,14 @@ Result<void> serve_all(const Task& task) {
   }
 }
 
+// The child must not wait for answers that never come. Its next send fails with EPIPE; what it has sent already is
+// closed, so that the kernel ends the connection. The program's copy of the socket would keep both alive.
+void refuse_all(int socket) {
+  ::shutdown(socket, SHUT_RDWR);
+  while (receive_message(socket).size > 0) {
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FileService>> FileService::start(const Plan& plan,
@@ -134,8 +142,9 @@ Result<std::unique_ptr<FileService>> FileService::start(const Plan& plan,
   task.stop = service->stop_.get();
   const SignalsBlocked blocked;
   try {
-    service->thread_ = std::thread(
-        [task = std::move(task)] { [[maybe_unused]] const Result<void> ended = serve_all(task); });
+    service->thread_ = std::thread([task = std::move(task)] {
+      if (!serve_all(task)) refuse_all(task.socket);
+    });
   } catch (const std::system_error& error) {
     return system_error_of(error.code().value(), "start a thread");
   }
