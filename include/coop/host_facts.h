@@ -101,14 +101,21 @@ struct GitIdentity {
   bool operator==(const GitIdentity&) const = default;
 };
 
+struct GitDirectory {
+  Path path{};
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  auto operator<=>(const GitDirectory&) const = default;
+};
+
 // The result of walking the workspace.
 struct WorkspaceFacts {
   std::vector<GuardedPath> guarded{};  // sorted by path
   // Git directories outside the workspace that it belongs to (a linked worktree's or submodule's
   // repository), proven by a pointer back to this workspace; git needs to write there.
   std::vector<Path> outside_git{};
-  std::vector<Path> git{};         // git directories, those outside included; sorted
-  bool complete = true;            // false: something could not be read, or the limit was reached
+  std::vector<GitDirectory> git{};  // all that were found, those outside included; sorted
+  bool complete = true;             // false: something could not be read, or the limit was reached
   std::int64_t started = 0;        // when the walk began, in nanoseconds of the file systems' clock
   std::vector<NamedPath> named{};  // by git's configuration when the walk began; sorted
   std::vector<std::string> notes{};  // what should be guarded and is not

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "guards/changes.h"
 #include "guards/git/judge.h"
+#include "guards/names.h"
 #include "guards/quarantine_store.h"
 #include "guards/workspace.h"
 #include "policy/builtin.h"
@@ -111,7 +112,7 @@ class Quarantine {
         move(root, before, found, *program);
       return;
     }
-    if (is_served(found.path)) return;
+    if (is_served(found.path, found.guard, before)) return;
     if (old == nullptr) {
       if (!is_new(found, before)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.
@@ -186,13 +187,24 @@ class Quarantine {
            link->link != old->link;
   }
 
-  // What is new or changed there is the user's own. New repositories below modules and worktrees may be the sandbox's.
-  bool is_served(const Path& path) const {
-    return std::ranges::any_of(trees_.served, [&](const Path& git) {
-      if (!is_within(path, git)) return false;
-      const std::string_view relative = relative_to(path, git);
-      return !relative.starts_with("modules/") && !relative.starts_with("worktrees/");
+  // Whether it is one of the names that are read-only in a served git directory: what is new or changed there is the
+  // user's own. Not if the directory is another one now, which was not served.
+  bool is_served(const Path& path, const std::string& guard, const WorkspaceFacts& before) const {
+    return std::ranges::any_of(trees_.served, [&](const GitDirectory& git) {
+      if (!is_within(path, git.path) || !is_same_directory(git)) return false;
+      const std::string_view relative = relative_to(path, git.path);
+      return find(path) != nullptr || relative == "commondir" ||
+             ".git/" + folded(relative) == guard ||
+             std::ranges::any_of(before.named, [&](const NamedPath& named) {
+               return is_within(path, normalize(named.path));
+             });
     });
+  }
+
+  static bool is_same_directory(const GitDirectory& git) {
+    struct stat status{};
+    return ::lstat(git.path.c_str(), &status) == 0 && status.st_dev == git.device &&
+           status.st_ino == git.inode;
   }
 
   // Whether only programs outside can have changed a known path.
@@ -285,7 +297,7 @@ class Quarantine {
   std::size_t put_links_back(const Path& root, const WorkspaceFacts& before) {
     std::size_t count = 0;
     for (const GuardedPath& old : before.guarded) {
-      if (old.link.empty() || is_served(old.path)) continue;
+      if (old.link.empty() || is_served(old.path, old.guard, before)) continue;
       const Path base = base_of(root, before, old.path);
       const Result<void> made =
           QuarantineStore::make_link(base, relative_to(old.path, base), old.link);

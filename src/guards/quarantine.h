@@ -28,7 +28,8 @@ struct WatchedTrees {
   const std::vector<Path>& places;        // where each of `mounted` is inside
   const Versions& versions;               // what they contained
   int view = -1;  // root of the sandbox, whose mounts still exist; -1: there is none
-  std::span<const Path> served{};  // git directories whose guarded names only the host could change
+  std::span<const GitDirectory>
+      served{};  // git directories whose guarded names only the host could change
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what

@@ -165,7 +165,8 @@ void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
   if (path_.size() < PATH_MAX && path_bytes_ <= limits_.path_bytes) {
     count_path(path_);
     if (known_place) git_directories_.insert(path_);
-    git_.insert(path_);
+    struct stat status{};
+    if (::fstat(directory_->fd(), &status) == 0) git_.insert({path_, status.st_dev, status.st_ino});
   }
   const bool configured = has(sight, "config") || has(sight, "config.worktree");
   if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)
@@ -317,7 +318,7 @@ void GuardWalk::count_path(const Path& path) {
   if (path_bytes_ > limits_.path_bytes && !spill_) give_up();
 }
 
-std::vector<Path> GuardWalk::take_git() { return {git_.begin(), git_.end()}; }
+std::vector<GitDirectory> GuardWalk::take_git() { return {git_.begin(), git_.end()}; }
 
 std::vector<GuardedPath> GuardWalk::take_guarded() {
   for (const auto& [index, leads] : git_files_)

@@ -60,7 +60,7 @@ class GuardWalk {
 
   // The result, sorted and unique.
   std::vector<GuardedPath> take_guarded();
-  std::vector<Path> take_git();  // the git directories, sorted
+  std::vector<GitDirectory> take_git();  // sorted
   bool complete() const { return complete_; }
 
  private:
@@ -105,7 +105,7 @@ class GuardWalk {
   std::vector<GuardedPath> guarded_{};
   std::vector<std::pair<std::size_t, Path>> git_files_{};  // index in guarded_, where it leads
   std::set<Path> git_directories_{};  // those a .git file may lead to: their guards are looked at
-  std::set<Path> git_{};              // all
+  std::set<GitDirectory> git_{};      // all
   std::uint64_t entries_ = 0;
   std::size_t path_bytes_ = 0;
   bool complete_ = true;

@@ -257,7 +257,7 @@ struct GuardPlan {
   std::vector<Path> mounted{};       // guarded host paths that are read-only inside
   std::vector<Path> places{};        // where each of them is inside
   // Git directories of the host in which no guarded name can be made from inside.
-  std::vector<Path> served{};
+  std::vector<GitDirectory> served{};
   std::string unserved{};  // why the others are guarded by mounts only; empty when there are none
   bool operator==(const GuardPlan&) const = default;
 };

@@ -189,7 +189,7 @@ std::string plan_json(const Plan& plan) {
   Json guarded = Json::array();
   for (const Path& path : plan.guards.mounted) guarded.push_back(printable(path));
   Json served = Json::array();
-  for (const Path& path : plan.guards.served) served.push_back(printable(path));
+  for (const GitDirectory& git : plan.guards.served) served.push_back(printable(git.path));
   const Json json{{"session", plan.id},
                   {"view", coop::to_text(plan.view)},
                   {"workspace", printable(plan.workspace)},

@@ -179,6 +179,7 @@ WorkspaceFacts merged(const std::vector<WorkspaceFacts>& looks) {
   WorkspaceFacts all;
   for (const WorkspaceFacts& look : looks) {
     all.git.insert(all.git.end(), look.git.begin(), look.git.end());
+    all.named.insert(all.named.end(), look.named.begin(), look.named.end());
     all.guarded.insert(all.guarded.end(), look.guarded.begin(), look.guarded.end());
     all.complete = all.complete && look.complete;
     for (const std::string& note : look.notes)

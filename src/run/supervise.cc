@@ -67,7 +67,9 @@ void sample_memory(EventLoop& loop, Sandbox::State& state, std::uint64_t limit) 
   const auto start = std::chrono::steady_clock::now();
   // Twice: while processes exit, what they shared is counted for some before and for others after.
   const auto is_over = [&] { return memory_of_sandbox(state.launched.pid, limit) > limit; };
-  if (is_over() && is_over()) {
+  bool over = is_over();
+  if (over) over = is_over();
+  if (over) {
     state.over_memory = true;
     return kill_all(state);
   }

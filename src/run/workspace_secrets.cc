@@ -100,6 +100,7 @@ class Search {
       levels.back().path_length = length;
     }
     std::vector<PathRule> rules;
+    rules.reserve(found_.size());
     for (auto& [path, reason] : found_)
       rules.push_back(PathRule{.kind = RuleKind::hide,
                                .path = path,

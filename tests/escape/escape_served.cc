@@ -139,6 +139,51 @@ KERNEL_TEST(EscapeServed, AHardLinkOfTheHostLeadsNowhere) {
   EXPECT_EQ(workspace.run({"sh", "-c", "echo x >> .git/description"}).exit_code, 0);  // control
 }
 
+// What an attack found: paths that settings name, a link in place of info, a hidden repository, links in logs.
+KERNEL_TEST(EscapeServed, NamesThatOnlyTheSettingsKnow) {
+  const Workspace workspace;
+  make_repository(workspace);
+  make_directories(workspace / ".git/my");
+  make_directories(workspace / ".git/logs/hk");
+  ASSERT_EQ(
+      git(workspace.path(), "config core.hooksPath .git/my && git config include.path extra.inc")
+          .exit_code,
+      0);
+  for (const char* attempt :
+       {"echo evil > .git/my/post-commit", "echo evil > .git/extra.inc", "mv .git/my .git/other",
+        "mkdir .git/foo && echo x > .git/foo/attributes && rm -rf .git/info && ln -s foo .git/info",
+        "ln -s /tmp/x .git/logs/HEAD2", "ln -s refs/x .git/COMMIT_EDITMSG2"}) {
+    const Ran ran = workspace.run({"sh", "-c", attempt});
+    EXPECT_TRUE(ran.err.contains("Read-only file system")) << attempt << ": " << ran.err;
+  }
+  EXPECT_FALSE(exists(workspace / ".git/my/post-commit"));
+  EXPECT_FALSE(exists(workspace / ".git/extra.inc"));
+  const nlohmann::json output =
+      run_script(workspace,
+                 "git init -q --bare .git/d2 && printf '[core]\\n\\tfsmonitor = evil\\n' >> "
+                 ".git/d2/config; echo x > .git/fine");
+  EXPECT_FALSE(read_file(workspace / ".git/d2/config").contains("evil")) << output.dump();
+  EXPECT_TRUE(exists(workspace / ".git/fine"));  // control
+}
+
+// The user makes the repository anew during the run: that one is not served.
+KERNEL_TEST(EscapeServed, AReplacedRepositoryIsJudgedAtTheEnd) {
+  const Workspace workspace;
+  make_repository(workspace);
+  Process attack({COOP_BINARY, "run", "-w", workspace.path(), "--", "sh", "-c",
+                  "touch ready; while [ ! -e stop ]; do sleep 0.01; done; mkdir -p .git/hooks; "
+                  "echo evil > .git/hooks/pre-commit; "
+                  "printf '[alias]\\n\\tx = !evil\\n' >> .git/config; true"},
+                 workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  ASSERT_EQ(run_bare({"rm", "-rf", workspace / ".git"}).exit_code, 0);
+  ASSERT_EQ(git(workspace.path(), "init -q .").exit_code, 0);
+  write_file(workspace / "stop", "");
+  attack.finish();
+  EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit"));
+  EXPECT_FALSE(read_file(workspace / ".git/config").contains("evil"));
+}
+
 KERNEL_TEST(EscapeServed, EverydayGitWorks) {
   const Workspace workspace;
   make_repository(workspace);

@@ -6,6 +6,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -50,8 +51,11 @@ std::optional<std::int64_t> birth_of(int directory, const char* name) {
 
 // git makes such links only for an old form of HEAD. The host's git writes through a link: one to ~/.bashrc in the
 // place of COMMIT_EDITMSG would be overwritten by the next commit.
-bool leads_out(const std::string& text) {
-  return text.starts_with('/') || ("/" + text + "/").contains("/../");
+// Nor into what is mounted, where the sandbox can make any link.
+bool leads_out(const std::string& text, std::string_view name) {
+  if (text.starts_with('/') || ("/" + text + "/").contains("/../")) return true;
+  const std::string_view first = std::string_view(text).substr(0, text.find('/'));
+  return first == "objects" || first == "lfs" || (first == "refs" && name != "HEAD");
 }
 
 }  // namespace
@@ -127,7 +131,9 @@ Answer<ServedNode*> GitFiles::writable_parent(NewName at) {
 Answer<Found> GitFiles::make_symlink(NewName at, const std::string& text) {
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
-  if (leads_out(text) || rules_.must_not_be_link((*parent)->place, at.name)) return refused();
+  if (leads_out(text, at.name) || rules_.must_not_be_link((*parent)->place, at.name) ||
+      rules_.begins_guard((*parent)->place, at.name))
+    return refused();
   const std::string name(at.name);
   if (::symlinkat(text.c_str(), (*parent)->fd.get(), name.c_str()) < 0) return failure();
   return look_up(at);
@@ -248,7 +254,9 @@ Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr
   }
   if ((wanted.valid & FATTR_SIZE) != 0) {
     if (node->type != S_IFREG) return std::unexpected(EINVAL);
-    if (::truncate(path.c_str(), static_cast<off_t>(wanted.size)) < 0) return failure();
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(wanted.size)) < 0)
+      return failure();
   }
   if ((wanted.valid & (FATTR_ATIME | FATTR_MTIME)) != 0) {
     const std::array times{
@@ -310,8 +318,10 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
   if (node->type != S_IFREG) return std::unexpected(EINVAL);
   if (writes(flags) && node->place.guarded) return refused();
   constexpr std::uint32_t kPassed = O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
-  const Answer<fuse::Handle> handle = keep(::open(
-      path_of(node->fd.get()).c_str(), static_cast<int>((flags & kPassed) | O_CLOEXEC | O_NOCTTY)));
+  // O_NONBLOCK: another sandbox may hold a lease on the file, and would stop us.
+  const Answer<fuse::Handle> handle =
+      keep(::open(path_of(node->fd.get()).c_str(),
+                  static_cast<int>((flags & kPassed) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)));
   if (!handle) return std::unexpected(handle.error());
   // The pages stay: the kernel drops them when size or time has changed, and git replaces files by new ones.
   return Opened{*handle, FOPEN_KEEP_CACHE};
@@ -350,10 +360,23 @@ Answer<std::size_t> GitFiles::read(fuse::Handle handle, std::uint64_t offset,
   return static_cast<std::size_t>(size);
 }
 
+// The host may rename a file that is open inside to a guarded name, as `sed -i .git/config` does.
+bool GitFiles::became_guarded(int fd) {
+  struct stat written{};
+  struct stat guarded{};
+  if (::fstat(fd, &written) < 0) return true;
+  const int root = nodes_.find(fuse::kRoot)->fd.get();
+  return std::ranges::any_of(rules_.plain_names(), [&](const std::string& name) {
+    return ::fstatat(root, name.c_str(), &guarded, AT_SYMLINK_NOFOLLOW) == 0 &&
+           guarded.st_dev == written.st_dev && guarded.st_ino == written.st_ino;
+  });
+}
+
 Answer<std::size_t> GitFiles::write(fuse::Handle handle, std::uint64_t offset,
                                     std::span<const std::byte> data) {
   const Answer<int> fd = opened(handle);
   if (!fd) return std::unexpected(fd.error());
+  if (became_guarded(*fd)) return refused();
   const ssize_t size = ::pwrite(*fd, data.data(), data.size(), static_cast<off_t>(offset));
   if (size < 0) return failure();
   return static_cast<std::size_t>(size);

@@ -75,6 +75,7 @@ class GitFiles : public fuse::FileSystem {
   fuse::Answer<void> check_moved(const ServedNode& parent, std::string_view name) const;
   fuse::Answer<fuse::Handle> keep(int fd);
   fuse::Answer<int> opened(fuse::Handle handle) const;
+  bool became_guarded(int fd);
   fuse_attr attributes_of(const struct stat& status) const;
   void remember_made(int directory, const std::string& name);
   bool was_made_inside(int fd) const;

@@ -79,6 +79,13 @@ ServedPlace GitRules::below(const ServedPlace& parent, std::string_view name, Kn
   return place;
 }
 
+std::vector<std::string> GitRules::plain_names() const {
+  std::vector<std::string> names;
+  for (const Guard& guard : names_.in_git())
+    if (guard.parts.size() == 1) names.push_back(guard.parts.front());
+  return names;
+}
+
 bool GitRules::must_not_be_link(const ServedPlace& parent, std::string_view name) const {
   if (!names_.git_file() || !parent.standing || parent.made_inside) return false;
   const std::string whole = folded(name);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -44,6 +45,8 @@ class GitRules {
   bool begins_guard(const ServedPlace& parent, std::string_view name) const;
   // Whether a directory of that name which the sandbox made is left to the second look.
   bool may_be_made(const ServedPlace& parent) const;
+  // The guarded names of one component.
+  std::vector<std::string> plain_names() const;
   // Whether a symlink of that name would lead git to another directory.
   bool must_not_be_link(const ServedPlace& parent, std::string_view name) const;
 

@@ -64,10 +64,10 @@ class Place {
   // In a served git directory names decide.
   void apply_served() {
     constexpr std::string_view kInGit = ".git/";
-    for (const Path& git : guards_.served)
+    for (const GitDirectory& git : guards_.served)
       for (const std::string& name : guards_.names) {
         if (!name.starts_with(kInGit) || policy::guard_kind(name) == policy::GuardKind::contents ||
-            !is_within(path_, join(git, name.substr(kInGit.size()))))
+            !is_within(path_, join(git.path, name.substr(kInGit.size()))))
           continue;
         found_.reach = Reach::readable;
         found_.origin = Origin::of_coop(Part::guard, name);

@@ -54,8 +54,9 @@ void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path
   make_read_only(entries, target, Rank::guard, origin, reason_of(guarded.guard));
 }
 
-// Large, and no host program obeys a file in them: mounted, so that they cost nothing.
-constexpr std::array kNatives{"objects", "refs", "logs", "lfs"};
+// Large, no host program obeys a file in them, and git replaces their files instead of writing to them: mounted, so that
+// they cost nothing. Not logs: git appends to those, and would follow a symlink.
+constexpr std::array kNatives{"objects", "refs", "lfs"};
 constexpr std::size_t kMostServed = 32;
 constexpr std::size_t kMostNatives = 128;
 
@@ -73,12 +74,12 @@ class Serving {
       : entries_(entries), host_(host), plan_(plan), roots_(roots) {}
 
   void run() {
-    for (const Path& git : host_.workspace.git) {
-      if (const auto* outer = outer_of(git)) {
-        add_served(git, join(outer->second, relative_to(git, outer->first)));
+    for (const GitDirectory& git : host_.workspace.git) {
+      if (const auto* outer = outer_of(git.path)) {
+        add_served(git, join(outer->second, relative_to(git.path, outer->first)));
         continue;
       }
-      if (!is_repository(git, host_)) continue;
+      if (!is_repository(git.path, host_)) continue;
       if (!host_.fuse.available) plan_.unserved = host_.fuse.reason;
       else if (tops_.size() >= kMostServed) plan_.unserved = "there are too many";
       else add_top(git);
@@ -92,31 +93,43 @@ class Serving {
     return nullptr;
   }
 
-  void add_top(const Path& git) {
+  void add_top(const GitDirectory& directory) {
+    const Path& git = directory.path;
     for (const auto& [root, root_target] : roots_) {
       const bool outside = git == root && root == root_target;
       if (!is_within(git, root) || (git == root && !outside)) continue;
       const Path target = join(root_target, relative_to(git, root));
       if (is_covered(entries_, target, root_target)) return;
-      pin_parents(entries_, target, root_target, kOrigin, "pinned: it leads to a git directory");
+      pin_parents(entries_, target, root_target, origin_, "pinned: it leads to a git directory");
       bind(git, target, Through::supervisor,
            "guarded names in it are read-only, whatever the host renames");
       tops_.emplace_back(git, target);
-      return add_served(git, target);
+      return add_served(directory, target);
     }
   }
 
-  void add_served(const Path& git, const Path& target) {
+  void add_served(const GitDirectory& git, const Path& target) {
     plan_.served.push_back(git);
     for (const char* name : kNatives) {
-      const Path source = join(git, name);
+      const Path source = join(git.path, name);
       const Path place = join(target, name);
       if (host_.fact(source).kind != PathKind::directory || natives_ >= kMostNatives ||
-          is_covered(entries_, place, target))
+          is_covered(entries_, place, target) || holds_guarded(source))
         continue;
       ++natives_;
       bind(source, place, Through::mount, "no host program obeys a file in it");
     }
+  }
+
+  // git's configuration may name a hooks directory in logs.
+  bool holds_guarded(const Path& source) const {
+    const WorkspaceFacts& facts = host_.workspace;
+    return std::ranges::any_of(
+               facts.guarded,
+               [&](const GuardedPath& guarded) { return is_within(guarded.path, source); }) ||
+           std::ranges::any_of(facts.named, [&](const NamedPath& named) {
+             return is_within(normalize(named.path), source);
+           });
   }
 
   void bind(const Path& source, const Path& target, Through through, const char* why) {
@@ -126,11 +139,11 @@ class Serving {
                              .flags = {.access = Access::read_write},
                              .through = through,
                              .rank = Rank::guard,
-                             .origin = kOrigin,
+                             .origin = origin_,
                              .why = why});
   }
 
-  const Origin kOrigin = Origin::of_coop(Part::guard, ".git");
+  const Origin origin_ = Origin::of_coop(Part::guard, ".git");
   std::vector<Entry>& entries_;
   const HostFacts& host_;
   GuardPlan& plan_;
@@ -191,8 +204,8 @@ Result<void> check_grants(const Policy& policy, const HostFacts& host, const Gua
 std::vector<Path> wanted_natives(const HostFacts& host) {
   std::vector<Path> paths;
   if (!host.fuse.available) return paths;
-  for (const Path& git : host.workspace.git)
-    for (const char* name : kNatives) paths.push_back(join(git, name));
+  for (const GitDirectory& git : host.workspace.git)
+    for (const char* name : kNatives) paths.push_back(join(git.path, name));
   return paths;
 }
 
@@ -219,7 +232,8 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
   Serving(entries, host, plan, roots).run();
-  const std::set<Path> served(plan.served.begin(), plan.served.end());
+  std::set<Path> served;
+  for (const GitDirectory& git : plan.served) served.insert(git.path);
   std::set<Path> done;
   notes.insert(notes.end(), host.workspace.notes.begin(), host.workspace.notes.end());
   for (const GuardedPath& guarded : sorted(host.workspace.guarded)) {

@@ -29,6 +29,7 @@ void visit_fields(auto& archive, guards::Version& version) {
 void visit_fields(auto& archive, guards::VersionEntry& entry) {
   archive(entry.path, entry.mode, entry.owner, entry.group, entry.content);
 }
+void visit_fields(auto& archive, GitDirectory& git) { archive(git.path, git.device, git.inode); }
 void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
 void visit_fields(auto& archive, GuardedPath& path) {
   archive(path.path, path.guard, path.device, path.inode, path.born, path.changed, path.links,

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/path.h"
 #include "child/program.h"
 #include "guards/served/git_files.h"
 #include "policy/builtin.h"
@@ -31,7 +32,7 @@ struct Task {
   std::vector<std::string> names{};
   std::vector<NamedPath> named{};
   guards::ServedIds ids{};
-  std::vector<Path> git{};  // every known git directory
+  std::vector<GitDirectory> git{};  // every known one
   std::set<guards::Inode> linked{};
   int socket = -1;
   int stop = -1;
@@ -60,6 +61,9 @@ Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
   std::ranges::copy_if(plan.guards.names, std::back_inserter(task.names), by_name);
   for (const WorkspaceFacts& facts : before)
     task.named.insert(task.named.end(), facts.named.begin(), facts.named.end());
+  for (const WorkspaceFacts& facts : before)
+    for (const GuardedPath& guarded : facts.guarded)
+      if (!guarded.through.empty()) task.named.push_back({guarded.path, guarded.guard});
   for (const Step& step : plan.steps) {
     if (const auto* ids = std::get_if<MapIds>(&step.action))
       task.ids = {ids->host_uid, ids->host_gid, ids->inside_uid, ids->inside_gid};
@@ -70,12 +74,22 @@ Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
   return task;
 }
 
-std::set<guards::Inode> inodes_of(const std::vector<Path>& paths) {
+std::set<guards::Inode> inodes_of(const std::vector<GitDirectory>& git) {
   std::set<guards::Inode> inodes;
-  struct stat status{};
-  for (const Path& path : paths)
-    if (::lstat(path.c_str(), &status) == 0) inodes.emplace(status.st_dev, status.st_ino);
+  for (const GitDirectory& one : git) inodes.emplace(one.device, one.inode);
   return inodes;
+}
+
+// What git's settings and guarded symlinks lead to may lie in the git directory itself, under any name.
+std::vector<NamedPath> named_in(const Path& directory, const std::vector<NamedPath>& all) {
+  std::vector<NamedPath> named;
+  for (const NamedPath& one : all) {
+    const Path path = normalize(one.path);
+    if (!path.starts_with('/')) named.push_back(one);
+    else if (path != directory && is_within(path, directory))
+      named.push_back({.path = Path(relative_to(path, directory)), .guard = one.guard});
+  }
+  return named;
 }
 
 // False when the child has closed its end.
@@ -98,9 +112,10 @@ Result<void> serve_all(const Task& task) {
   ::umask(0);
   std::vector<Mounted> mounted(task.directories.size());
   for (std::size_t index = 0; index < mounted.size(); ++index) {
-    mounted[index].files = TRY(
-        guards::GitFiles::open(task.directories[index], guards::GuardNames(task.names, task.named),
-                               task.ids, {.git = inodes_of(task.git), .linked = task.linked}));
+    mounted[index].files = TRY(guards::GitFiles::open(
+        task.directories[index],
+        guards::GuardNames(task.names, named_in(task.directories[index], task.named)), task.ids,
+        {.git = inodes_of(task.git), .linked = task.linked}));
     mounted[index].session = std::make_unique<fuse::Session>(*mounted[index].files);
   }
   std::vector<std::byte> buffer(fuse::kMessageSize);
