@@ -13,18 +13,19 @@
 
 namespace {
 
+// Never destroyed: the handler at the exit uses it.
 const std::string& directory() {
-  static const std::string path = [] {
-    std::string name = "/tmp/fuzz_fuse.XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    static_cast<void>(
-        !::system(("mkdir -p " + name + "/g/modules/a " + name + "/g/info; echo x > " + name +
-                   "/g/config; echo x > " + name + "/g/HEAD")
-                      .c_str()));
+  static const std::string* const path = [] {
+    auto* const name = new std::string("/tmp/fuzz_fuse.XXXXXX");
+    if (::mkdtemp(name->data()) == nullptr) std::abort();
+    const std::string g = *name + "/g";
+    static_cast<void>(!::system(("mkdir -p " + g + "/modules/a " + g + "/info; echo x > " + g +
+                                 "/config; echo x > " + g + "/HEAD")
+                                    .c_str()));
     std::atexit([] { static_cast<void>(!::system(("rm -rf " + directory()).c_str())); });
     return name;
   }();
-  return path;
+  return *path;
 }
 
 }  // namespace
