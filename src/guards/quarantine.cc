@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "guards/changes.h"
 #include "guards/git/judge.h"
 #include "guards/names.h"
@@ -104,10 +105,16 @@ class Quarantine {
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
     if (found.harmless) return;
-    const GuardedPath* const old = find(found.path);
+    const bool by_contents = policy::guard_kind(found.guard) == policy::GuardKind::contents;
+    const GuardedPath* old = find(found.path);
+    if (old != nullptr && is_doubtful(found.path)) {
+      // What another run's sandbox made is for that run to judge. What was done to it since is ours.
+      if (same_object(found, *old) && found.changed == old->changed) return;
+      if (by_contents || !is_mounted(found.path)) old = nullptr;
+    }
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
-    if (policy::guard_kind(found.guard) == policy::GuardKind::contents) {
+    if (by_contents) {
       if (const auto program = new_program(base, relative, found, old))
         move(root, before, found, *program);
       return;
@@ -214,12 +221,22 @@ class Quarantine {
     for (Path path = found.path; path.size() > 1; path = parent_of(path)) {
       const auto mount = mounted_.find(path);
       if (mount == mounted_.end()) continue;
+      if (contains(trees_.gaps, path)) return false;
       // Nothing is left to ask. An object that is still the same was under its mount, unless it had two names.
       if (trees_.view < 0 || mount->second.empty()) return same_object(found, old);
       return is_out_of_reach(trees_.view, join(mount->second, relative_to(found.path, path)),
                              found);
     }
     return false;
+  }
+
+  bool is_doubtful(const Path& path) const {
+    return std::ranges::binary_search(trees_.doubtful, path);
+  }
+
+  bool is_mounted(Path path) const {
+    while (path.size() > 1 && !mounted_.contains(path)) path = parent_of(path);
+    return path.size() > 1;
   }
 
   bool has_version(const Path& path) const {
@@ -233,20 +250,31 @@ class Quarantine {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     const std::optional<Version> now = QuarantineStore::version(base, relative, found.path);
-    if (now && now->entries == old->entries) return;
-    if (now && is_harmless_change(found.guard, *old, *now))
+    const bool doubtful = is_doubtful(found.path);
+    if (now && !doubtful && now->entries == old->entries) return;
+    if (now && !doubtful && is_harmless_change(found.guard, *old, *now))
       return note(found.path,
                   "changed during the run although guarded; the settings that differ "
                   "run no program, so it stays");
     // Another run that ended meanwhile has undone what its sandbox wrote: our version may be that.
-    if (now && store_.was_put_back(*now, before.started)) return;
+    const std::optional<Version> undone = store_.last_put_back(found.path, before.started);
+    if (now && undone && undone->entries == now->entries) return;
     if (!move(root, before, found)) return;
-    const Result<void> back = store_.put_back(base, relative, *old);
+    if (doubtful && !undone) return keep(*old);
+    const Result<void> back = store_.put_back(base, relative, doubtful ? *undone : *old);
     note(found.path,
          back ? "was replaced or changed by its other names during the run, so that the sandbox "
                 "could write it: what it contained then is in the quarantine, and its version from "
                 "before the run was put back"
               : "could not be put back as it was before the run: " + to_text(back.error()));
+  }
+
+  void keep(const Version& old) {
+    const Result<Path> kept = store_.keep(old);
+    note(old.path,
+         "was changed during the run although guarded, and is in the quarantine. Its version from "
+         "before the run was not put back, because another run could have written that: " +
+             (kept ? "it is " + *kept : to_text(kept.error())));
   }
 
   void replaced(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
@@ -297,7 +325,8 @@ class Quarantine {
   std::size_t put_links_back(const Path& root, const WorkspaceFacts& before) {
     std::size_t count = 0;
     for (const GuardedPath& old : before.guarded) {
-      if (old.link.empty() || is_served(old.path, old.guard, before)) continue;
+      if (old.link.empty() || is_doubtful(old.path) || is_served(old.path, old.guard, before))
+        continue;
       const Path base = base_of(root, before, old.path);
       const Result<void> made =
           QuarantineStore::make_link(base, relative_to(old.path, base), old.link);

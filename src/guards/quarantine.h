@@ -30,6 +30,11 @@ struct WatchedTrees {
   int view = -1;  // root of the sandbox, whose mounts still exist; -1: there is none
   std::span<const GitDirectory>
       served{};  // git directories whose guarded names only the host could change
+  // Guarded paths, sorted, that may have been made or changed by the sandbox of another run: see run_record.h. They
+  // stay as they were, and are never put back.
+  std::span<const Path> doubtful{};
+  // Of `mounted`: whose mount was lost and made again. The sandbox may have opened them in between.
+  std::span<const Path> gaps{};
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what

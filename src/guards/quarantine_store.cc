@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/path.h"
+#include "base/sha256.h"
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
 #include "sys/tree/move_tree.h"
@@ -17,7 +18,8 @@ namespace coop::guards {
 namespace {
 
 constexpr int kTries = 10'000;
-constexpr std::string_view kPutBack = "put-back";  // a list of digests
+constexpr std::string_view kPutBack = "put-back";  // copies, named after the path
+constexpr std::string_view kBefore = "before";     // the same for versions that were not put back
 constexpr std::string_view kAside = ".coop-quarantined-";
 
 std::string_view parent_part(std::string_view relative) {
@@ -31,18 +33,6 @@ Result<void> make_directory(const Path& path) {
   for (const Path& each : all)
     if (::mkdir(each.c_str(), 0700) < 0 && errno != EEXIST) return system_error("mkdir", each);
   return {};
-}
-
-// The last component must be a directory of ours without access for others: the bytes may be
-// secrets, and another user must not be able to swap what we report.
-Result<UniqueFd> open_private(const Path& path) {
-  TRY(make_directory(path));
-  UniqueFd fd = TRY(open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  struct stat status{};
-  if (::fstat(fd.get(), &status) < 0) return system_error("fstat", path);
-  if (status.st_uid != ::geteuid()) return system_error_of(EPERM, "open", path);
-  if (::fchmod(fd.get(), 0700) < 0) return system_error("chmod", path);
-  return fd;
 }
 
 Result<DirectoryStack> open_parent(const Path& base, std::string_view relative) {
@@ -62,7 +52,26 @@ Result<void> make_and_enter(DirectoryStack& directory, std::string_view relative
   });
 }
 
+// Copies in the store are named after the path, which may be long and has slashes.
+std::string copy_name(const Path& path) { return sha256_hex(path); }
+
+Result<void> copy_into(const Path& directory, const Version& version) {
+  const UniqueFd copies = TRY(open_private(directory));
+  return guards::put_back(version, copies.get(), copy_name(version.path));
+}
+
 }  // namespace
+
+// The bytes may be secrets, and another user must not be able to swap what we report.
+Result<UniqueFd> open_private(const Path& path) {
+  TRY(make_directory(path));
+  UniqueFd fd = TRY(open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) < 0) return system_error("fstat", path);
+  if (status.st_uid != ::geteuid()) return system_error_of(EPERM, "open", path);
+  if (::fchmod(fd.get(), 0700) < 0) return system_error("chmod", path);
+  return fd;
+}
 
 Result<Path> QuarantineStore::shelf_of(const Path& base) {
   if (const auto found = shelves_.find(base); found != shelves_.end()) return found->second;
@@ -99,32 +108,34 @@ std::optional<Version> QuarantineStore::version(const Path& base, std::string_vi
 Result<void> QuarantineStore::put_back(const Path& base, std::string_view relative,
                                        const Version& version) const {
   const DirectoryStack parent = TRY(open_parent(base, relative));
-  TRY(guards::put_back(version, parent.fd(), std::string(name_of(relative))));
-  const UniqueFd store = TRY(open_private(directory_));
-  const UniqueFd list = TRY(open_at(store.get(), std::string(kPutBack),
-                                    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600));
-  return write_all(list.get(), digest(version) + "\n", kPutBack);
+  // The copy first: where it is missing, another run would take this version away again.
+  TRY(copy_into(join(directory_, kPutBack), version));
+  return guards::put_back(version, parent.fd(), std::string(name_of(relative)));
 }
 
-bool QuarantineStore::was_put_back(const Version& version, std::int64_t since) const {
-  const std::string wanted = digest(version) + "\n";
+Result<Path> QuarantineStore::keep(const Version& version) const {
+  const Path directory = join(directory_, kBefore);
+  TRY(copy_into(directory, version));
+  return join(directory, copy_name(version.path));
+}
+
+std::optional<Version> QuarantineStore::last_put_back(const Path& path, std::int64_t since) const {
+  std::optional<Version> last;
+  const std::string name = copy_name(path);
   const Result<DirectoryStack> all = DirectoryStack::open(parent_of(directory_));
-  if (!all) return false;
-  bool found = false;
+  if (!all) return last;
   const auto buffer = make_entry_buffer();
   [[maybe_unused]] const Result<void> unreadable_is_empty =
-      for_each_entry(all->fd(), *buffer, [&](std::string_view name, unsigned char) {
-        const Result<UniqueFd> list =
-            open_at(all->fd(), join(name, kPutBack), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-        struct stat status{};
-        if (!list || ::fstat(list->get(), &status) < 0 ||
-            std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec < since)
-          return Next::go_on;
-        const Result<std::string> text = read_all(list->get(), kPutBack);
-        found = text && text->contains(wanted);
-        return found ? Next::stop : Next::go_on;
+      for_each_entry(all->fd(), *buffer, [&](std::string_view store, unsigned char) {
+        const Result<UniqueFd> copies =
+            open_beneath(all->fd(), join(store, kPutBack), O_RDONLY | O_DIRECTORY);
+        std::optional<Version> copy =
+            copies ? read_version(copies->get(), name, path) : std::nullopt;
+        if (copy && copy->changed >= since && (!last || copy->changed >= last->changed))
+          last = std::move(copy);
+        return Next::go_on;
       });
-  return found;
+  return last;
 }
 
 Result<Path> QuarantineStore::set_aside(const Path& base, std::string_view relative) {

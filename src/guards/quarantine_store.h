@@ -17,6 +17,9 @@
 
 namespace coop::guards {
 
+// A directory of ours without access for others, made with those above it if it is missing.
+Result<UniqueFd> open_private(const Path& path);
+
 class QuarantineStore {
  public:
   // Nothing is created before the first take().
@@ -37,10 +40,13 @@ class QuarantineStore {
   // What is at base/relative now.
   static std::optional<Version> version(const Path& base, std::string_view relative,
                                         const Path& path);
-  // Makes it again at base/relative, where nothing is, and notes that for was_put_back() of other stores.
+  // Makes it again at base/relative, where nothing is, and keeps a copy for last_put_back() of other stores.
   Result<void> put_back(const Path& base, std::string_view relative, const Version& version) const;
-  // Whether a store beside this one has put back exactly this since a time (nanoseconds of the file systems' clock).
-  bool was_put_back(const Version& version, std::int64_t since) const;
+  // What a store beside this one, or this, last put back at version.path, not before `since` (nanoseconds of the file
+  // systems' clock).
+  std::optional<Version> last_put_back(const Path& path, std::int64_t since) const;
+  // Keeps a copy of a version that is not put back. Returns where.
+  Result<Path> keep(const Version& version) const;
 
   // Creates a symlink where nothing exists.
   static Result<void> make_link(const Path& base, std::string_view relative,

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/path.h"
-#include "base/sha256.h"
 #include "guards/trail.h"
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
@@ -26,11 +25,12 @@ std::int64_t changed_at(const struct stat& status) {
 
 class Reader {
  public:
-  std::optional<std::vector<VersionEntry>> read(int directory, const std::string& name) {
+  std::optional<Version> read(int directory, const std::string& name, const Path& path) {
     entries_.clear();
-    if (!read(directory, name, {}, kMostLevels)) return std::nullopt;
+    changed_ = 0;
+    if (!read(directory, name, std::string(), kMostLevels)) return std::nullopt;
     std::ranges::sort(entries_, {}, &VersionEntry::path);
-    return std::move(entries_);
+    return Version{.path = path, .entries = std::move(entries_), .changed = changed_};
   }
   bool exhausted() const { return bytes_ == 0 || count_ == 0; }
 
@@ -40,6 +40,7 @@ class Reader {
     if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return false;
     if (count_ == 0 || levels == 0) return false;
     --count_;
+    changed_ = std::max(changed_, changed_at(status));
     VersionEntry entry{
         .path = path, .mode = status.st_mode, .owner = status.st_uid, .group = status.st_gid};
     const std::size_t index = entries_.size();
@@ -89,6 +90,7 @@ class Reader {
   std::size_t bytes_ = kMostBytes;
   std::size_t count_ = kMostEntries;
   std::vector<VersionEntry> entries_{};
+  std::int64_t changed_ = 0;
 };
 
 // The owner is kept if possible: as root coop puts back files of others.
@@ -127,18 +129,15 @@ Versions keep_versions(const std::vector<Path>& mounted) {
     if (reader.exhausted()) break;
     const Result<DirectoryStack> parent = DirectoryStack::open(parent_of(path));
     if (!parent) continue;
-    std::optional<std::vector<VersionEntry>> entries =
-        reader.read(parent->fd(), std::string(name_of(path)));
-    if (entries) versions.push_back(Version{path, *std::move(entries)});
+    std::optional<Version> version = reader.read(parent->fd(), std::string(name_of(path)), path);
+    if (version) versions.push_back(*std::move(version));
   }
   std::ranges::sort(versions, {}, &Version::path);
   return versions;
 }
 
 std::optional<Version> read_version(int directory, const std::string& name, const Path& path) {
-  std::optional<std::vector<VersionEntry>> entries = Reader().read(directory, name);
-  if (!entries) return std::nullopt;
-  return Version{path, *std::move(entries)};
+  return Reader().read(directory, name, path);
 }
 
 Result<void> put_back(const Version& version, int directory, const std::string& name) {
@@ -158,21 +157,6 @@ Result<void> put_back(const Version& version, int directory, const std::string& 
     TRY(finish(below.fd(), entry, name));
   }
   return {};
-}
-
-std::string digest(const Version& version) {
-  std::string text;
-  const auto add = [&](const std::string& part) {
-    text += std::to_string(part.size()) + ":" + part;
-  };
-  add(version.path);
-  for (const VersionEntry& entry : version.entries) {
-    add(entry.path);
-    add(entry.content);
-    for (const std::uint32_t number : {entry.mode, entry.owner, entry.group})
-      add(std::to_string(number));
-  }
-  return sha256_hex(text);
 }
 
 const Version* find_version(const Versions& versions, const Path& path) {

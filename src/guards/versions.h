@@ -24,7 +24,8 @@ struct VersionEntry {
 struct Version {
   Path path{};  // on the host
   std::vector<VersionEntry>
-      entries{};  // sorted by path, so that a directory comes before what is in it
+      entries{};             // sorted by path, so that a directory comes before what is in it
+  std::int64_t changed = 0;  // the latest ctime among them, in nanoseconds
   bool operator==(const Version&) const = default;
 };
 
@@ -41,9 +42,6 @@ std::optional<Version> read_version(int directory, const std::string& name, cons
 
 // Makes it again, where nothing is.
 Result<void> put_back(const Version& version, int directory, const std::string& name);
-
-// Of path and contents, in hexadecimal.
-std::string digest(const Version& version);
 
 const Version* find_version(const Versions& versions, const Path& path);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/path.h"
+
 namespace coop::run {
 
 namespace {
@@ -55,6 +57,8 @@ bool mounts_are_current(int root, const Plan& plan) {
 
 bool look_again(Sandbox::State& state, const Policy& policy) {
   Prepared& then = state.prepared;
+  const Path state_directory = parent_of(parent_of(then.quarantine));
+  enter_record(state, state_directory, then.policy.id);
   Policy same = policy;
   same.id = then.policy.id;
   Result<Prepared> now = prepare(std::move(same));
@@ -63,7 +67,8 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
   then.before = std::move(now->before);
-  return true;
+  keep_versions(state);
+  return renew_charge(state).has_value();
 }
 
 }  // namespace coop::run

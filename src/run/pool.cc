@@ -80,6 +80,9 @@ struct Pool::State {
   Result<std::unique_ptr<Sandbox::State>> make() const {
     return run::start(policy, nullptr, {.prepared = true, .pass_root = true});
   }
+  Result<std::unique_ptr<Sandbox::State>> make_ahead() const {
+    return run::start(policy, nullptr, {.prepared = true, .idle = true, .pass_root = true});
+  }
 
   void refill() {
     std::unique_lock lock(mutex);
@@ -100,7 +103,7 @@ struct Pool::State {
         lock.lock();
         continue;
       }
-      auto made = make();
+      auto made = make_ahead();
       lock.lock();
       if (made) {
         ready.push_back(std::move(*made));
@@ -163,7 +166,7 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
   state->policy = policy;
   state->size = size;
   // The first is made here, so that an impossible policy is refused at once.
-  auto first = TRY(state->make());
+  auto first = TRY(state->make_ahead());
   state->ready.push_back(std::move(first));
   state->refiller = std::thread([raw = state.get()] { raw->refill(); });
   return Pool(std::move(state));

@@ -234,12 +234,14 @@ bool wants_group(const Draft& draft) {
          (limits.pids && limits.pids != Limits{}.pids);
 }
 
-bool may_serve(const Draft& draft) {
-  const bool writes = std::ranges::any_of(
-      draft.policy.rules, [](const PathRule& rule) { return rule.kind == RuleKind::read_write; });
-  return draft.host.fuse.available &&
-         (writes || draft.policy.workspace_access == Access::read_write);
+bool writes(const Draft& draft) {
+  return draft.policy.workspace_access == Access::read_write ||
+         std::ranges::any_of(draft.policy.rules, [](const PathRule& rule) {
+           return rule.kind == RuleKind::read_write;
+         });
 }
+
+bool may_serve(const Draft& draft) { return draft.host.fuse.available && writes(draft); }
 
 Result<Prepared> prepare(Policy policy) {
   Draft draft = TRY(begin_prepare(std::move(policy)));

@@ -33,6 +33,8 @@ struct Draft {
 Result<Draft> begin_prepare(Policy policy);
 // Whether the limits need a control group, which must exist before the child.
 bool wants_group(const Draft& draft);
+// Whether a tree of the host is writable inside.
+bool writes(const Draft& draft);
 // Whether git directories may have to be served: known before the walk that finds them.
 bool may_serve(const Draft& draft);
 // Gathers the facts that the file system has.

@@ -1,5 +1,6 @@
 #include "run/sandbox_state.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -31,7 +32,16 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .guards = prepared.plan.guards,
           .before = prepared.before,
           .versions = state.versions,
-          .quarantine = prepared.quarantine};
+          .quarantine = prepared.quarantine,
+          .record = state.record.path(),
+          .doubtful = state.doubtful,
+          .gaps = state.gaps};
+}
+
+std::vector<int> numbers_of(const std::vector<UniqueFd>& descriptors) {
+  std::vector<int> numbers;
+  for (const UniqueFd& descriptor : descriptors) numbers.push_back(descriptor.get());
+  return numbers;
 }
 
 void set_signal(ExecOutput& output, int signal) {
@@ -84,12 +94,10 @@ void set_usage(ExecOutput& output, const Sandbox::State& state) {
 }
 
 void take_away(ExecOutput& output, const Sandbox::State& state) {
-  const GuardPlan& guards = state.prepared.plan.guards;
-  if (guards.roots.empty()) return;
+  if (state.prepared.plan.guards.roots.empty()) return;
+  const std::vector<int> trees = numbers_of(state.trees);
   guards::QuarantineReport report =
-      guards::quarantine({guards.roots, guards.names, guards.mounted, guards.places, state.versions,
-                          state.mounts.valid() ? state.root.get() : -1, guards.served},
-                         state.prepared.before, state.prepared.quarantine);
+      last_look(cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees});
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,
@@ -138,16 +146,26 @@ Result<void> entrust_view(const Sandbox::State& state) {
   return state.charge.watch_view(state.root.get(), state.mounts.get());
 }
 
+Result<void> entrust_trees(const Sandbox::State& state) {
+  for (const UniqueFd& tree : state.trees) TRY(state.charge.hold_tree(tree.get()));
+  return {};
+}
+
 Result<void> call_janitor(Sandbox::State& state) {
   if (state.prepared.plan.guards.roots.empty()) return {};
   state.charge = TRY(Charge::give(cleanup_for(state), state.launched.pidfd.get()));
-  if (state.has_command) TRY(state.charge.begin());
+  TRY(entrust_trees(state));
+  if (state.has_command) TRY(begin_charge(state));
   return entrust_view(state);
 }
 
-// Before the child gets the rest of the plan: nothing can have written them through a gap yet.
-void keep_versions(Sandbox::State& state) {
-  state.versions = guards::keep_versions(state.prepared.plan.guards.mounted);
+// Before the child mounts them. One that cannot be opened ends the list: it is in the order of the roots.
+void open_trees(Sandbox::State& state) {
+  for (const Path& root : state.prepared.plan.guards.roots) {
+    Result<UniqueFd> tree = open_file(root, O_PATH | O_NOFOLLOW);
+    if (!tree) return;
+    state.trees.push_back(std::move(*tree));
+  }
 }
 
 // After the clone: the child must not inherit the raised limit.
@@ -188,8 +206,10 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   state.prepared = TRY(finish_prepare(std::move(draft)));
   const Plan& plan = state.prepared.plan;
   keep_versions(state);
+  open_trees(state);
   state.charge = TRY(Charge::give(cleanup_for(state)));
-  if (state.has_command) TRY(state.charge.begin());
+  TRY(entrust_trees(state));
+  if (state.has_command) TRY(begin_charge(state));
   state.group = TRY(with_context("making the control group", Group::make(plan.group)));
   Launch launch = TRY(begin_launch(state, early, options));
   TRY(complete_launch(state, std::move(launch), command, options));
@@ -209,6 +229,7 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
   Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
   keep_versions(state);
+  open_trees(state);
   TRY(complete_launch(state, std::move(launch), command, options));
   if (options.defer_janitor) {
     // If the supervisor is killed before that, new guarded files stay where they are.
@@ -225,8 +246,31 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
 
 }  // namespace
 
+// Without a record every guarded path is in doubt: see keep_versions().
+void enter_record(Sandbox::State& state, const Path& state_directory, const std::string& id) {
+  Result<guards::RunRecord> record = guards::RunRecord::enter(join(state_directory, "runs"), id);
+  if (record) state.record = std::move(*record);
+}
+
+// Before the child gets the rest of the plan, or a command: nothing can have written them through a gap yet.
+void keep_versions(Sandbox::State& state) {
+  const Prepared& prepared = state.prepared;
+  state.versions = guards::keep_versions(prepared.plan.guards.mounted);
+  state.doubtful = guards::all_guarded(prepared.before);
+  if (state.record.fd() < 0) return;
+  Result<std::vector<Path>> doubtful =
+      state.record.tell(prepared.plan.guards.roots, prepared.before, state.versions);
+  if (doubtful) state.doubtful = std::move(*doubtful);
+}
+
 Result<void> begin_charge(const Sandbox::State& state) {
-  return state.charge.given() ? state.charge.begin() : Result<void>();
+  if (!state.charge.given()) return {};
+  if (state.record.fd() >= 0) TRY(state.charge.hold_record(state.record.fd()));
+  return state.charge.begin();
+}
+
+Result<void> renew_charge(const Sandbox::State& state) {
+  return state.charge.given() ? state.charge.renew(cleanup_for(state)) : Result<void>();
 }
 
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
@@ -241,6 +285,8 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   LaunchOptions bounded = options;
   bounded.serves_files = may_serve(draft);
   if (!options.prepared) bounded.timeout = within(options.timeout, draft.policy.bounds.timeout);
+  if (!options.idle && writes(draft))
+    enter_record(*state, draft.host.state_directory, draft.policy.id);
   if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, bounded));
   else TRY(start_at_once(*state, std::move(draft), early, command, bounded));
   if (command != nullptr) state->directory = directory_of(state->prepared.plan, *command);
@@ -348,6 +394,8 @@ void release(Sandbox::State& state) {
   state.mounts.reset();
   state.group.remove();
   state.charge.end();
+  state.record.leave();
+  state.trees.clear();
   state.released = true;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coop/sandbox.h"
+#include "guards/run_record.h"
 #include "guards/versions.h"
 #include "run/cleanup/janitor.h"
 #include "run/files/service.h"
@@ -41,6 +42,10 @@ struct Sandbox::State {
   std::unique_ptr<run::Network> network{};    // null if the network needs no service
   std::unique_ptr<run::FileService> files{};  // null if no git directory is served
   guards::Versions versions{};                // of guarded files
+  guards::RunRecord record{};                 // for other runs, once a command may run
+  std::vector<Path> doubtful{};               // guarded paths that another run may have written
+  std::vector<Path> gaps{};                   // guarded paths whose mounts were lost for a while
+  std::vector<UniqueFd> trees{};              // the writable trees, wherever they are moved
   UniqueFd root{};                            // of the view, where it was asked for
   UniqueFd mounts{};  // the mount namespace: it keeps what is below the root
   std::chrono::steady_clock::time_point started{};
@@ -73,8 +78,15 @@ Result<void> check_owner(const Sandbox::State& state);
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
 
+// Before the look at the writable trees that a command's run is judged by.
+void enter_record(Sandbox::State& state, const Path& state_directory, const std::string& id);
+// After it: keeps what guarded files contain, and finds out what other runs may have written.
+void keep_versions(Sandbox::State& state);
+
 // Before a command runs: from then on the janitor takes away what is new.
 Result<void> begin_charge(const Sandbox::State& state);
+// What the janitor would have to do has changed.
+Result<void> renew_charge(const Sandbox::State& state);
 
 // True once the command has exited and was the last process inside.
 bool is_alone(const Sandbox::State& state);

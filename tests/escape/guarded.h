@@ -10,10 +10,10 @@
 namespace coop::tests {
 
 inline nlohmann::json run_script(const Workspace& workspace, const std::string& script,
-                                 const Arguments& flags = {}) {
+                                 const Arguments& flags = {}, const RunOptions& options = {}) {
   Arguments all{"--json"};
   all.insert(all.end(), flags.begin(), flags.end());
-  return json_of(workspace.run({"sh", "-c", script}, all));
+  return json_of(workspace.run({"sh", "-c", script}, all, options));
 }
 
 // The entry for `path` or for a directory above it.

@@ -29,7 +29,7 @@ void keep_only(int socket, int supervisor) noexcept {
   for (int fd = 0; fd < 3; ++fd) raw::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   rlimit64 files{};
   if (raw::call(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &files) < 0) return;
-  files.rlim_cur = files.rlim_max;  // up to five for each sandbox
+  files.rlim_cur = files.rlim_max;  // up to ten for each sandbox
   raw::call(SYS_prlimit64, 0, RLIMIT_NOFILE, &files, nullptr);
 }
 
@@ -56,6 +56,9 @@ class Ledger {
     replace(gone.root, -1);
     replace(gone.mounts, -1);
     replace(gone.terminal, -1);
+    replace(gone.record, -1);
+    for (std::size_t index = 0; index < gone.tree_count; ++index)
+      raw::call(SYS_close, gone.trees[index]);
     gone = list_.entries[--list_.count];
   }
 
@@ -78,6 +81,12 @@ class Ledger {
   std::size_t bytes_ = 0;
 };
 
+void hold_tree(Entrusted& entry, int fd) noexcept {
+  constexpr std::size_t kMost = sizeof entry.trees / sizeof entry.trees[0];
+  if (entry.tree_count < kMost) entry.trees[entry.tree_count++] = fd;
+  else raw::call(SYS_close, fd);
+}
+
 // False when no more can come.
 bool take_order(Ledger& ledger) noexcept {
   JanitorMessage message;
@@ -98,6 +107,8 @@ bool take_order(Ledger& ledger) noexcept {
     case JanitorOrder::watch: replace(ledger.at(message.number).pidfd, fd); break;
     case JanitorOrder::watch_root: replace(ledger.at(message.number).root, fd); break;
     case JanitorOrder::watch_mounts: replace(ledger.at(message.number).mounts, fd); break;
+    case JanitorOrder::hold_record: replace(ledger.at(message.number).record, fd); break;
+    case JanitorOrder::hold_tree: hold_tree(ledger.at(message.number), fd); break;
     case JanitorOrder::begin: ledger.at(message.number).begun = true; break;
     case JanitorOrder::watch_terminal: {
       Entrusted& entry = ledger.at(message.number);

@@ -15,6 +15,8 @@ enum class JanitorOrder : std::uint64_t {
   watch_root,
   watch_mounts,
   watch_terminal,
+  hold_record,
+  hold_tree,
   begin,
   drop
 };
@@ -29,11 +31,14 @@ struct JanitorMessage {
 // What is known of one sandbox. Descriptors are -1 until they have come.
 struct Entrusted {
   std::uint64_t number = 0;
-  int cleanup = -1;    // add
-  int pidfd = -1;      // watch: of its init
-  int root = -1;       // watch_root: of its view
-  int mounts = -1;     // watch_mounts: its mount namespace, which keeps the view as it is
-  int terminal = -1;   // watch_terminal
+  int cleanup = -1;   // add
+  int pidfd = -1;     // watch: of its init
+  int root = -1;      // watch_root: of its view
+  int mounts = -1;    // watch_mounts: its mount namespace, which keeps the view as it is
+  int terminal = -1;  // watch_terminal
+  int record = -1;    // hold_record: its lock shows other runs that this one has not ended
+  int trees[4] = {};  // hold_tree: what it could write, the first of it
+  std::size_t tree_count = 0;
   bool begun = false;  // begin: a command was started in it
   termios settings{};
 };

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "guards/quarantine.h"
+#include "guards/run_record.h"
 #include "run/start/group.h"
 
 namespace coop::run {
@@ -13,7 +13,8 @@ namespace {
 
 // The fields of each type, for writing and for reading.
 void visit_fields(auto& archive, Cleanup& cleanup) {
-  archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.versions, cleanup.quarantine);
+  archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.versions, cleanup.quarantine,
+          cleanup.record, cleanup.doubtful, cleanup.gaps);
 }
 void visit_fields(auto& archive, GuardPlan& guards) {
   archive(guards.roots, guards.names, guards.mounted, guards.places, guards.served,
@@ -24,7 +25,7 @@ void visit_fields(auto& archive, WorkspaceFacts& facts) {
           facts.notes);
 }
 void visit_fields(auto& archive, guards::Version& version) {
-  archive(version.path, version.entries);
+  archive(version.path, version.entries, version.changed);
 }
 void visit_fields(auto& archive, guards::VersionEntry& entry) {
   archive(entry.path, entry.mode, entry.owner, entry.group, entry.content);
@@ -93,14 +94,11 @@ class Archive {
 
 }  // namespace
 
-void carry_out(const Cleanup& cleanup, int view) {
+void carry_out(const Cleanup& cleanup, const Remains& remains) {
   // The group first: it can be removed only when every process in it is dead.
   remove_group_directories(cleanup.groups);
-  const GuardPlan& guards = cleanup.guards;
-  if (!guards.roots.empty())
-    guards::quarantine({guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions,
-                        view, guards.served},
-                       cleanup.before, cleanup.quarantine);
+  last_look(cleanup, remains);
+  if (!cleanup.record.empty()) guards::remove_record(cleanup.record);
 }
 
 std::string to_bytes(Cleanup cleanup) {

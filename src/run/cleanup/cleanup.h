@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "guards/quarantine.h"
 #include "guards/versions.h"
 #include "host/facts.h"
 #include "plan/plan.h"
@@ -18,11 +20,22 @@ struct Cleanup {
   std::vector<WorkspaceFacts> before{};  // one for each of the guards' roots
   guards::Versions versions{};           // of guarded files
   Path quarantine{};
+  Path record{};                 // of the run; see guards/run_record.h
+  std::vector<Path> doubtful{};  // guarded paths that another run may have written; sorted
+  std::vector<Path> gaps{};      // guarded paths whose mounts were lost for a while
   bool operator==(const Cleanup&) const = default;
 };
 
-// Every process inside must be dead. `view`: its root, if its mounts still exist.
-void carry_out(const Cleanup& cleanup, int view);
+// What is open of a sandbox whose processes are dead.
+struct Remains {
+  int view = -1;                 // its root, if its mounts still exist
+  std::span<const int> trees{};  // guards.roots as they were at the start: the first of them
+};
+
+// All but the groups: takes away what a sandbox has made under guarded names, in its trees wherever they are now.
+guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains);
+
+void carry_out(const Cleanup& cleanup, const Remains& remains);
 
 std::string to_bytes(Cleanup cleanup);
 // Nothing when `bytes` are not the output of to_bytes().

@@ -45,7 +45,8 @@ struct Inherited {
     if (!cleanup) continue;
     // A prepared sandbox that ran nothing made nothing: what is new is the user's.
     if (!sandbox.begun) cleanup->guards = {};
-    carry_out(*cleanup, sandbox.mounts >= 0 ? sandbox.root : -1);
+    carry_out(*cleanup, {.view = sandbox.mounts >= 0 ? sandbox.root : -1,
+                         .trees = std::span(sandbox.trees).first(sandbox.tree_count)});
   }
   ::_exit(0);
 }
@@ -126,6 +127,19 @@ Result<void> Charge::send(const JanitorMessage& message, int descriptor) const {
 }
 
 Result<void> Charge::watch(int pidfd) const { return send({JanitorOrder::watch, number_}, pidfd); }
+
+Result<void> Charge::renew(Cleanup cleanup) const {
+  const UniqueFd memory = TRY(in_memory(to_bytes(std::move(cleanup))));
+  return send({JanitorOrder::add, number_}, memory.get());
+}
+
+Result<void> Charge::hold_record(int record) const {
+  return send({JanitorOrder::hold_record, number_}, record);
+}
+
+Result<void> Charge::hold_tree(int tree) const {
+  return send({JanitorOrder::hold_tree, number_}, tree);
+}
 
 Result<void> Charge::watch_view(int root, int mounts) const {
   TRY(send({JanitorOrder::watch_root, number_}, root));

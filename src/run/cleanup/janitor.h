@@ -60,6 +60,12 @@ class Charge {
   Result<void> watch_terminal(int fd, const termios& before) const;
   // A command is about to run: from now on what is new in the workspace may be its work. Before, nothing is taken away.
   Result<void> begin() const { return send({child::JanitorOrder::begin, number_}, -1); }
+  // In place of the cleanup that was given.
+  Result<void> renew(Cleanup cleanup) const;
+  // The run's record counts as long as the janitor may have something to do.
+  Result<void> hold_record(int record) const;
+  // One of the writable trees, in the order of the cleanup's roots.
+  Result<void> hold_tree(int tree) const;
   // The sandbox's root and its mount namespace, for the look at guarded files.
   Result<void> watch_view(int root, int mounts) const;
   bool given() const { return janitor_ != nullptr; }

@@ -27,6 +27,8 @@ struct LaunchOptions {
   ParentDeath parent_death = ParentDeath::noticed;
   // No command yet: the workload waits for one (pool).
   bool prepared = false;
+  // Nor will there be one at once: what was looked at is looked at again.
+  bool idle = false;
   // The child sends a descriptor of its root (Event::root), before anything runs inside.
   bool pass_root = false;
   // The caller waits for the end at once. The janitor is forked only if the command keeps running.

@@ -35,7 +35,8 @@ class QuarantineTest : public testing::Test {
                        .names = names_,
                        .mounted = mounted_,
                        .places = {},
-                       .versions = versions_},
+                       .versions = versions_,
+                       .doubtful = doubtful_},
                       facts_, directory);
   }
   // As if there were mounts on these, of which nothing is left to see.
@@ -57,12 +58,19 @@ class QuarantineTest : public testing::Test {
     return lines;
   }
 
+  static Lines moved_paths(const QuarantineReport& report) {
+    Lines lines;
+    for (const Quarantined& item : report.moved) lines.push_back(item.path);
+    return lines;
+  }
+
   const TempTree tree;
   std::vector<std::string> names_ = test::kGuards;
   Path workspace_{};
   std::vector<WorkspaceFacts> facts_{};
   std::vector<Path> mounted_{};
   Versions versions_{};
+  std::vector<Path> doubtful_{};
 };
 
 TEST_F(QuarantineTest, WhatWasThereStays) {
@@ -92,6 +100,48 @@ TEST_F(QuarantineTest, WhatAppearedIsMovedWithItsBytes) {
   EXPECT_EQ(read_text(tree / "q/0-w/.vscode/tasks.json"), "{}\n");
   EXPECT_EQ(read_text(tree / "q/0-w/.envrc"), "e\n");
   EXPECT_EQ(test::mode_of(tree / "q"), mode_t{0700});
+}
+
+// What another run may have written is no version to go back to, but it is kept.
+TEST_F(QuarantineTest, ADoubtfulVersionIsNotPutBack) {
+  tree.must("mkdir w && echo first >w/.envrc");
+  before();
+  mount({"w/.envrc"});
+  doubtful_ = {tree / "w/.envrc"};
+  EXPECT_EQ(moved(after()), Lines{});  // as it was
+  tree.must("rm w/.envrc && echo second >w/.envrc");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{".envrc: guard .envrc"});
+  EXPECT_EQ(read_text(tree / "q/0-w/.envrc"), "second\n");
+  ASSERT_EQ(report.notes.size(), 1U);
+  const std::size_t place = report.notes[0].find(tree / "q/before/");
+  ASSERT_NE(place, std::string::npos) << report.notes[0];
+  EXPECT_EQ(read_text(report.notes[0].substr(place)), "first\n");
+}
+
+// The run that was there first has put back the user's version, which this one never saw.
+TEST_F(QuarantineTest, TheVersionOfTheRunBeforeIsPutBack) {
+  tree.must("mkdir -p w stores && echo user >w/.envrc");
+  before();
+  mount({"w/.envrc"});
+  const std::vector<WorkspaceFacts> facts = facts_;
+  const Versions versions = versions_;
+  tree.must("rm w/.envrc && echo evil >w/.envrc");
+  before();
+  versions_ = keep_versions(mounted_);
+  const Versions doubted = versions_;
+  const std::vector<WorkspaceFacts> facts_of_second = facts_;
+  versions_ = versions;
+  facts_ = facts;
+  EXPECT_EQ(moved_paths(after(tree / "stores/a")), Lines{tree / "w/.envrc"});
+  EXPECT_EQ(read_text(tree / "w/.envrc"), "user\n");
+  versions_ = doubted;
+  facts_ = facts_of_second;
+  doubtful_ = {tree / "w/.envrc"};
+  EXPECT_EQ(moved_paths(after(tree / "stores/b")), Lines{});
+  tree.must("rm w/.envrc && echo evil >w/.envrc");
+  EXPECT_EQ(moved_paths(after(tree / "stores/b")), Lines{tree / "w/.envrc"});
+  EXPECT_EQ(read_text(tree / "w/.envrc"), "user\n");
 }
 
 // "relative path: problem" of what was moved.

@@ -35,8 +35,12 @@ Cleanup full() {
                                             .mode = 0100644,
                                             .owner = 1,
                                             .group = 2,
-                                            .content = std::string("a\0b", 3)}}}},
-                 .quarantine = "/q"};
+                                            .content = std::string("a\0b", 3)}},
+                               .changed = 9}},
+                 .quarantine = "/q",
+                 .record = "/s/runs/a",
+                 .doubtful = {"/w/.envrc"},
+                 .gaps = {"/w/.git/config"}};
 }
 
 TEST(CleanupTest, SurvivesTheJourney) {

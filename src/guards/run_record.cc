@@ -1,0 +1,200 @@
+#include "guards/run_record.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+#include "base/path.h"
+#include "guards/quarantine_store.h"
+#include "sys/tree/entries.h"
+
+namespace coop::guards {
+
+namespace {
+
+// Fields end with a zero byte: the version of the format, the time, the number of roots, the roots, the known paths.
+constexpr std::string_view kFormat = "1";
+
+struct Told {
+  std::int64_t started = 0;
+  std::vector<Path> roots{};
+  std::vector<Path> known{};  // sorted
+};
+
+std::string to_bytes(const Told& told) {
+  std::string bytes;
+  const auto add = [&](std::string_view field) { bytes.append(field).push_back('\0'); };
+  add(kFormat);
+  add(std::to_string(told.started));
+  add(std::to_string(told.roots.size()));
+  for (const Path& root : told.roots) add(root);
+  for (const Path& path : told.known) add(path);
+  return bytes;
+}
+
+template <typename Number>
+bool parse(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// What cannot be read is told as knowing nothing anywhere, so that all is doubtful.
+Told from_bytes(std::string_view bytes) {
+  std::vector<std::string_view> fields;
+  for (std::size_t end = 0; (end = bytes.find('\0')) != std::string_view::npos;
+       bytes.remove_prefix(end + 1))
+    fields.push_back(bytes.substr(0, end));
+  Told told;
+  std::size_t roots = 0;
+  if (!bytes.empty() || fields.size() < 3 || fields[0] != kFormat ||
+      !parse(fields[1], told.started) || !parse(fields[2], roots) || roots > fields.size() - 3)
+    return {.roots = {"/"}};
+  const auto known = fields.begin() + 3 + static_cast<std::ptrdiff_t>(roots);
+  told.roots.assign(fields.begin() + 3, known);
+  told.known.assign(known, fields.end());
+  return told;
+}
+
+// One process at a time reads and changes the directory. A process that was stopped meanwhile must not stop all others.
+Result<void> lock_directory(int directory, const Path& path) {
+  constexpr int kAttempts = 200;
+  for (int attempt = 0; ::flock(directory, LOCK_EX | LOCK_NB) < 0; ++attempt) {
+    if (errno != EWOULDBLOCK || attempt == kAttempts) return system_error("flock", path);
+    std::this_thread::sleep_for(std::chrono::milliseconds(attempt < 20 ? 1 : 10));
+  }
+  return {};
+}
+
+struct Other {
+  std::string name{};
+  UniqueFd file{};
+  bool live = false;
+  bool told = false;
+};
+
+// The other records. A lock of a live one is held by its process, or by the janitor.
+std::vector<Other> others_in(int directory, std::string_view own) {
+  std::vector<Other> others;
+  const auto buffer = make_entry_buffer();
+  [[maybe_unused]] const Result<void> unreadable_is_empty =
+      for_each_entry(directory, *buffer, [&](std::string_view name, unsigned char) {
+        if (name == own) return Next::go_on;
+        Result<UniqueFd> file =
+            open_at(directory, std::string(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+        struct stat status{};
+        if (!file || ::fstat(file->get(), &status) < 0 || !S_ISREG(status.st_mode))
+          return Next::go_on;
+        const bool live = ::flock(file->get(), LOCK_SH | LOCK_NB) < 0;
+        others.push_back({std::string(name), std::move(*file), live, status.st_size > 0});
+        return Next::go_on;
+      });
+  return others;
+}
+
+// While a run looks, the records of those that have ended stay: it may have seen what they made. False then.
+bool remove_ended(int directory, const std::vector<Other>& others) {
+  if (std::ranges::any_of(others, [](const Other& other) { return other.live && !other.told; }))
+    return false;
+  for (const Other& other : others)
+    if (!other.live) ::unlinkat(directory, other.name.c_str(), 0);
+  return true;
+}
+
+bool reaches(const Told& told, const Path& path) {
+  return std::ranges::any_of(told.roots, [&](const Path& root) { return is_within(path, root); });
+}
+
+bool is_doubtful(const Told& told, const Path& path, std::int64_t changed) {
+  return reaches(told, path) &&
+         (changed >= told.started || !std::ranges::binary_search(told.known, path));
+}
+
+void sort_and_unite(std::vector<Path>& paths) {
+  std::ranges::sort(paths);
+  const auto repeated = std::ranges::unique(paths);
+  paths.erase(repeated.begin(), repeated.end());
+}
+
+}  // namespace
+
+RunRecord& RunRecord::operator=(RunRecord&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id) {
+  const UniqueFd all = TRY(open_private(directory));
+  TRY(lock_directory(all.get(), directory));
+  constexpr int kNames = 10'000;  // an id may be used again at once
+  for (int attempt = 0; attempt < kNames; ++attempt) {
+    const std::string name = attempt == 0 ? id : id + "." + std::to_string(attempt);
+    Result<UniqueFd> file = open_at(all.get(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (!file && file.error().errno_value == EEXIST) continue;
+    RunRecord record;
+    record.file_ = TRY(std::move(file));
+    record.path_ = join(directory, name);
+    if (::flock(record.file_.get(), LOCK_EX | LOCK_NB) < 0)
+      return system_error("flock", record.path_);
+    return record;
+  }
+  return system_error_of(EEXIST, "open", join(directory, id));
+}
+
+Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
+                                          std::span<const WorkspaceFacts> looks,
+                                          std::span<const Version> versions) {
+  const Path directory = parent_of(path_);
+  const UniqueFd all = TRY(open_private(directory));
+  TRY(lock_directory(all.get(), directory));
+  const std::vector<Other> others = others_in(all.get(), name_of(path_));
+  std::vector<Path> doubtful;
+  for (const Other& other : others) {
+    if (!other.told) continue;
+    const Result<std::string> bytes = read_all(other.file.get(), other.name);
+    const Told told = from_bytes(bytes ? *bytes : std::string());
+    for (const WorkspaceFacts& look : looks)
+      for (const GuardedPath& found : look.guarded)
+        if (is_doubtful(told, found.path, found.changed)) doubtful.push_back(found.path);
+    for (const Version& version : versions)
+      if (is_doubtful(told, version.path, version.changed)) doubtful.push_back(version.path);
+  }
+  sort_and_unite(doubtful);
+  remove_ended(all.get(), others);
+  Told told{.roots = std::vector<Path>(roots.begin(), roots.end())};
+  if (!looks.empty()) told.started = std::ranges::min(looks, {}, &WorkspaceFacts::started).started;
+  std::ranges::set_difference(all_guarded(looks), doubtful, std::back_inserter(told.known));
+  TRY(write_all(file_.get(), to_bytes(told), path_));
+  return doubtful;
+}
+
+void RunRecord::leave() {
+  if (!file_.valid()) return;
+  remove_record(path_);
+  file_.reset();
+}
+
+void remove_record(const Path& record) {
+  const Path directory = parent_of(record);
+  const Result<UniqueFd> all = open_private(directory);
+  if (!all || !lock_directory(all->get(), directory)) return;
+  if (remove_ended(all->get(), others_in(all->get(), name_of(record))))
+    ::unlinkat(all->get(), std::string(name_of(record)).c_str(), 0);
+}
+
+std::vector<Path> all_guarded(std::span<const WorkspaceFacts> looks) {
+  std::vector<Path> paths;
+  for (const WorkspaceFacts& look : looks)
+    for (const GuardedPath& found : look.guarded) paths.push_back(found.path);
+  sort_and_unite(paths);
+  return paths;
+}
+
+}  // namespace coop::guards

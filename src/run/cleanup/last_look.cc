@@ -1,0 +1,137 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <string>
+#include <utility>
+
+#include "base/path.h"
+#include "run/cleanup/cleanup.h"
+
+namespace coop::run {
+
+namespace {
+
+struct Whereabouts {
+  enum class State : std::uint8_t { in_place, moved, removed, unknown } state{};
+  Path path{};  // of one that was moved
+};
+
+bool is_at(const struct stat& tree, const Path& path) {
+  struct stat there{};
+  return ::lstat(path.c_str(), &there) == 0 && there.st_dev == tree.st_dev &&
+         there.st_ino == tree.st_ino;
+}
+
+// The host may have renamed a tree, and put another directory at its path.
+Whereabouts find_tree(int tree, const Path& path) {
+  using State = Whereabouts::State;
+  struct stat status{};
+  if (::fstat(tree, &status) < 0) return {State::unknown};
+  if (is_at(status, path)) return {State::in_place};
+  if (status.st_nlink == 0) return {State::removed};
+  std::string text(PATH_MAX, '\0');
+  const std::string link = "/proc/self/fd/" + std::to_string(tree);
+  const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
+  if (size <= 0 || text.front() != '/') return {State::unknown};
+  text.resize(static_cast<std::size_t>(size));
+  if (!is_at(status, text)) return {State::unknown};
+  return {State::moved, text};
+}
+
+// All paths of a cleanup that lie in a tree, after the tree was moved.
+class Relocation {
+ public:
+  Relocation(Path from, Path to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  void apply(Cleanup& cleanup) const {
+    move(cleanup.guards.roots);
+    move(cleanup.guards.mounted);
+    for (GitDirectory& git : cleanup.guards.served) move(git.path);
+    for (WorkspaceFacts& look : cleanup.before) apply(look);
+    for (guards::Version& version : cleanup.versions) move(version.path);
+    std::ranges::sort(cleanup.versions, {}, &guards::Version::path);
+    move(cleanup.doubtful);
+    std::ranges::sort(cleanup.doubtful);
+    move(cleanup.gaps);
+  }
+
+ private:
+  void apply(WorkspaceFacts& look) const {
+    for (GuardedPath& guarded : look.guarded) {
+      move(guarded.path);
+      move(guarded.through);
+    }
+    std::ranges::sort(look.guarded, {}, &GuardedPath::path);
+    move(look.outside_git);
+    for (GitDirectory& git : look.git) move(git.path);
+    std::ranges::sort(look.git);
+    for (NamedPath& named : look.named) move(named.path);
+    std::ranges::sort(look.named);
+  }
+  void move(Path& path) const {
+    if (path == from_) path = to_;
+    else if (is_within(path, from_)) path = join(to_, relative_to(path, from_));
+  }
+  void move(std::vector<Path>& paths) const {
+    for (Path& path : paths) move(path);
+  }
+
+  Path from_;
+  Path to_;
+};
+
+// A tree that is gone has nothing left to look at.
+void leave_out(Cleanup& cleanup, std::size_t index) {
+  const auto at = static_cast<std::ptrdiff_t>(index);
+  cleanup.guards.roots.erase(cleanup.guards.roots.begin() + at);
+  if (index < cleanup.before.size()) cleanup.before.erase(cleanup.before.begin() + at);
+}
+
+void lose(guards::QuarantineReport& report, const Path& root) {
+  report.complete = false;
+  report.notes.push_back(printable(root) +
+                         " is another directory now, and the one that the sandbox could write was "
+                         "not looked through: guarded files may remain in it");
+}
+
+}  // namespace
+
+guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
+  using State = Whereabouts::State;
+  guards::QuarantineReport found;
+  const std::vector<Path> roots = cleanup.guards.roots;
+  std::vector<std::pair<int, Path>> looked;
+  for (std::size_t index = std::min(roots.size(), remains.trees.size()); index-- > 0;) {
+    const int tree = remains.trees[index];
+    const Whereabouts place = find_tree(tree, roots[index]);
+    switch (place.state) {
+      case State::in_place: looked.emplace_back(tree, roots[index]); break;
+      case State::moved:
+        Relocation(roots[index], place.path).apply(cleanup);
+        looked.emplace_back(tree, place.path);
+        found.notes.push_back(printable(roots[index]) + " was moved to " + printable(place.path) +
+                              " during the run, and was looked through there");
+        break;
+      case State::removed: leave_out(cleanup, index); break;
+      case State::unknown:
+        leave_out(cleanup, index);
+        lose(found, roots[index]);
+        break;
+    }
+  }
+  const GuardPlan& guards = cleanup.guards;
+  if (guards.roots.empty()) return found;
+  guards::QuarantineReport report = guards::quarantine(
+      {guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions, remains.view,
+       guards.served, cleanup.doubtful, cleanup.gaps},
+      cleanup.before, cleanup.quarantine);
+  for (const auto& [tree, path] : looked)
+    if (find_tree(tree, path).state == State::moved) lose(found, path);
+  report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
+  report.complete = report.complete && found.complete;
+  return report;
+}
+
+}  // namespace coop::run

@@ -1,0 +1,189 @@
+// Several sandboxes in one workspace at the same time: what one of them makes must not become the user's own for another.
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "escape/guarded.h"
+#include "support/harness.h"
+
+namespace coop::tests {
+namespace {
+
+using nlohmann::json;
+
+bool appears(const std::string& path) {
+  for (int attempt = 0; attempt < 1500 && !exists(path); ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return exists(path);
+}
+
+bool is_link(const std::string& path) {
+  char text[2];
+  return ::readlink(path.c_str(), text, sizeof text) > 0;
+}
+
+// A sandbox that does `first`, waits for the host's word, and does `then`.
+class Background {
+ public:
+  Background(const Workspace& workspace, const std::string& name, const std::string& first,
+             const std::string& then, const Arguments& flags = {})
+      : ready_(workspace / (name + "-ready")), go_(workspace / (name + "-go")) {
+    thread_ = std::thread([=, this, &workspace] {
+      output_ = run_script(workspace,
+                           first + "; touch " + name + "-ready; while [ ! -e " + name +
+                               "-go ]; do sleep 0.01; done; " + then + "; true",
+                           flags, workspace.options());
+    });
+    EXPECT_TRUE(appears(ready_));
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  ~Background() {
+    if (thread_.joinable()) end();
+  }
+
+  json end() {
+    write_file(go_, "");
+    thread_.join();
+    EXPECT_EQ(output_.value("exit_code", -1), 0) << output_.dump(2);
+    return output_;
+  }
+
+ private:
+  std::string ready_;
+  std::string go_;
+  json output_{};
+  std::thread thread_{};
+};
+
+// The second run begins while the first one's file is there, and makes it again after the first has ended.
+KERNEL_TEST(EscapeParallel, WhatAnotherRunMadeIsNotTheUsers) {
+  const Workspace workspace;
+  Background first(workspace, "a", "echo evil > .envrc", "true");
+  ASSERT_TRUE(exists(workspace / ".envrc"));
+  Background second(workspace, "b", "true", "echo evil > .envrc && touch wrote");
+  EXPECT_EQ(first.end()["quarantined"].size(), 1U);
+  EXPECT_FALSE(exists(workspace / ".envrc"));
+  const json output = second.end();
+  ASSERT_TRUE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_FALSE(exists(workspace / ".envrc")) << output.dump(2);
+}
+
+KERNEL_TEST(EscapeParallel, ASymlinkOfAnotherRunIsNotPutBack) {
+  const Workspace workspace;
+  ASSERT_EQ(::symlink("mine", (workspace / ".mcp.json").c_str()), 0);
+  // The clock of file systems has steps: what was made in the same one as the look is in doubt.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Background first(workspace, "a", "ln -s evil .envrc", "rm .envrc");
+  Background second(workspace, "b", "true", "rm .mcp.json && touch wrote");
+  first.end();
+  EXPECT_FALSE(is_link(workspace / ".envrc"));
+  const json output = second.end();
+  EXPECT_FALSE(is_link(workspace / ".envrc")) << output.dump(2);
+  // Control: the user's own, which the first run knew too, is put back.
+  ASSERT_TRUE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_TRUE(is_link(workspace / ".mcp.json")) << output.dump(2);
+}
+
+KERNEL_TEST(EscapeParallel, TheSameSymlinkMadeAgainIsTaken) {
+  const Workspace workspace;
+  Background first(workspace, "a", "ln -s evil .envrc", "true");
+  Background second(workspace, "b", "true", "ln -s evil .envrc && touch wrote");
+  first.end();
+  const json output = second.end();
+  ASSERT_TRUE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_FALSE(is_link(workspace / ".envrc")) << output.dump(2);
+}
+
+// A directory that lay there before gets a guarded name by a rename: its files are older than both runs.
+KERNEL_TEST(EscapeParallel, OldFilesUnderANewNameAreNotPutBack) {
+  const Workspace workspace;
+  make_directories(workspace / "example");
+  write_file(workspace / "example/settings.json", "evil");
+  Background first(workspace, "a", "mv example .claude", "mv .claude example");
+  ASSERT_TRUE(exists(workspace / ".claude/settings.json"));
+  Background second(workspace, "b", "true",
+                    "mkdir -p .claude; cp example/* .claude && touch wrote");
+  first.end();
+  const json output = second.end();
+  ASSERT_TRUE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_FALSE(exists(workspace / ".claude/settings.json")) << output.dump(2);
+}
+
+// Nothing of the user's is taken because another run is under way, or because the user changes it meanwhile.
+KERNEL_TEST(EscapeParallel, WhatTheUserMadeMeanwhileStays) {
+  const Workspace workspace;
+  write_file(workspace / ".envrc", "old");
+  Background first(workspace, "a", "true", "true");
+  write_file(workspace / ".envrc", "new");
+  Background second(workspace, "b", "true", "true");
+  write_file(workspace / ".envrc", "newer");
+  EXPECT_TRUE(second.end()["quarantined"].empty());
+  EXPECT_TRUE(first.end()["quarantined"].empty());
+  EXPECT_EQ(read_file(workspace / ".envrc"), "newer");
+}
+
+std::string records(const Workspace& workspace) {
+  const Ran ran = run_bare({"find", workspace.around().path(), "-path", "*/runs/*"});
+  return ran.out;
+}
+
+KERNEL_TEST(EscapeParallel, NoRecordIsLeft) {
+  const Workspace workspace;
+  {
+    const Background first(workspace, "a", "true", "true");
+    EXPECT_NE(records(workspace), "");
+    const Background second(workspace, "b", "true", "true");
+  }
+  EXPECT_EQ(records(workspace), "");
+  Process coop(
+      {coop_binary(), "run", "-w", workspace.path(), "--", "sh", "-c", "touch started; sleep 60"},
+      workspace.options());
+  ASSERT_TRUE(appears(workspace / "started"));
+  EXPECT_NE(records(workspace), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the janitor is there
+  coop.signal(SIGKILL);
+  coop.finish();
+  for (int attempt = 0; attempt < 500 && !records(workspace).empty(); ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(records(workspace), "");
+}
+
+// The host moves the workspace and puts another directory in its place, as "git worktree" users and build systems do.
+void move_workspace(const Workspace& outer, const std::string& inside, const std::string& kill) {
+  const std::string path = outer / "w";
+  make_directories(path);
+  write_file(path + "/.envrc", "mine");
+  Process coop({coop_binary(), "run", "--json", "-w", path, "--", "sh", "-c",
+                "touch started; while [ ! -e go ]; do sleep 0.01; done; " + inside +
+                    "; touch wrote; " + (kill.empty() ? "true" : "sleep 60")},
+               outer.options());
+  ASSERT_TRUE(appears(path + "/started"));
+  ASSERT_EQ(::rename(path.c_str(), (outer / "moved").c_str()), 0);
+  make_directories(path);
+  write_file(path + "/.envrc", "the user's new one");
+  write_file(outer / "moved/go", "");
+  ASSERT_TRUE(appears(outer / "moved/wrote"));
+  if (!kill.empty()) coop.signal(SIGKILL);
+  const Ran ran = coop.finish();
+  for (int attempt = 0; attempt < 500 && exists(outer / "moved/.mcp.json"); ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(exists(outer / "moved/.mcp.json")) << ran.out << ran.err;
+  EXPECT_EQ(read_file(outer / "moved/.envrc"), "mine") << ran.out;
+  EXPECT_EQ(read_file(path + "/.envrc"), "the user's new one") << ran.out;
+  EXPECT_TRUE(!kill.empty() || ran.out.find("was moved to") != std::string::npos) << ran.out;
+}
+
+KERNEL_TEST(EscapeParallel, AWorkspaceThatIsMovedIsLookedThroughWhereItIs) {
+  const Workspace outer;
+  move_workspace(outer, "echo evil > .mcp.json", "");
+}
+
+KERNEL_TEST(EscapeParallel, AlsoWhenTheSupervisorIsKilled) {
+  const Workspace outer;
+  move_workspace(outer, "echo evil > .mcp.json; sleep 0.2", "kill");
+}
+
+}  // namespace
+}  // namespace coop::tests

@@ -1,0 +1,113 @@
+#include "guards/run_record.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "temp_tree.h"
+
+namespace coop::guards {
+namespace {
+
+using test::exists;
+using test::TempTree;
+using Paths = std::vector<Path>;
+
+// A look that began at `started` and found these, each changed at the time that stands behind it.
+WorkspaceFacts look(std::int64_t started, const std::vector<std::pair<Path, std::int64_t>>& found) {
+  WorkspaceFacts facts{.started = started};
+  for (const auto& [path, changed] : found)
+    facts.guarded.push_back({.path = path, .changed = changed});
+  return facts;
+}
+
+class RunRecordTest : public testing::Test {
+ protected:
+  RunRecord enter(const std::string& id) {
+    Result<RunRecord> record = RunRecord::enter(tree / "runs", id);
+    EXPECT_TRUE(record) << to_text(record.error());
+    return record ? std::move(*record) : RunRecord();
+  }
+  static Paths tell(RunRecord& record, const Paths& roots, const WorkspaceFacts& facts,
+                    const Versions& versions = {}) {
+    const Result<Paths> doubtful = record.tell(roots, std::span(&facts, 1), versions);
+    EXPECT_TRUE(doubtful) << to_text(doubtful.error());
+    return doubtful ? *doubtful : Paths{"?"};
+  }
+
+  const TempTree tree;
+};
+
+TEST_F(RunRecordTest, AloneNothingIsInDoubt) {
+  RunRecord record = enter("a");
+  EXPECT_EQ(tell(record, {"/w"}, look(10, {{"/w/.envrc", 20}})), Paths{});
+  EXPECT_TRUE(exists(tree / "runs/a"));
+  record.leave();
+  EXPECT_FALSE(exists(tree / "runs/a"));
+}
+
+TEST_F(RunRecordTest, WhatAnotherRunDidNotKnowOrSeeUnchangedIsInDoubt) {
+  RunRecord first = enter("a");
+  tell(first, {"/w"}, look(10, {{"/w/old", 5}, {"/w/touched", 5}}));
+  RunRecord second = enter("b");
+  const WorkspaceFacts later = look(
+      20, {{"/elsewhere/x", 15}, {"/w/new", 3}, {"/w/old", 5}, {"/w/same", 5}, {"/w/touched", 12}});
+  EXPECT_EQ(tell(second, {"/w", "/elsewhere"}, later), (Paths{"/w/new", "/w/same", "/w/touched"}));
+  // A third is told only what the second did not doubt.
+  first.leave();
+  RunRecord third = enter("c");
+  EXPECT_EQ(tell(third, {"/w"}, look(30, {{"/w/old", 5}, {"/w/same", 5}})), Paths{"/w/same"});
+}
+
+TEST_F(RunRecordTest, ADirectoryIsAsYoungAsWhatItContains) {
+  RunRecord first = enter("a");
+  tell(first, {"/w"}, look(10, {{"/w/.vscode", 5}}));
+  RunRecord second = enter("b");
+  const Versions versions{{.path = "/w/.vscode", .changed = 12}};
+  EXPECT_EQ(tell(second, {"/w"}, look(20, {{"/w/.vscode", 5}}), versions), Paths{"/w/.vscode"});
+}
+
+// It may have seen what the other made, and the other has taken it away meanwhile.
+TEST_F(RunRecordTest, ARunThatEndsWhileAnotherLooksIsNotForgotten) {
+  RunRecord first = enter("a");
+  tell(first, {"/w"}, look(10, {}));
+  RunRecord second = enter("b");
+  first.leave();
+  EXPECT_EQ(tell(second, {"/w"}, look(12, {{"/w/new", 11}})), Paths{"/w/new"});
+  EXPECT_FALSE(exists(tree / "runs/a"));
+  RunRecord third = enter("c");
+  EXPECT_EQ(tell(third, {"/w"}, look(20, {})), Paths{});
+}
+
+TEST_F(RunRecordTest, ARunThatHasNoCommandYetMadeNothing) {
+  const RunRecord first = enter("a");
+  RunRecord second = enter("b");
+  EXPECT_EQ(tell(second, {"/w"}, look(12, {{"/w/new", 11}})), Paths{});
+}
+
+// Of a killed process, of another version, or damaged.
+TEST_F(RunRecordTest, ARecordThatCannotBeReadPutsAllInDoubt) {
+  RunRecord first = enter("a");
+  tree.must(
+      "printf '2\\0009\\0001\\000/w\\000' > runs/z; printf 'nonsense' > runs/y; mkdir runs/x");
+  EXPECT_EQ(tell(first, {"/w"}, look(10, {{"/w/a", 1}})), Paths{"/w/a"});
+  // No process has them locked: they are gone.
+  RunRecord second = enter("b");
+  EXPECT_EQ(tell(second, {"/w"}, look(20, {{"/w/a", 1}})), Paths{"/w/a"});
+  EXPECT_FALSE(exists(tree / "runs/z"));
+  EXPECT_FALSE(exists(tree / "runs/y"));
+}
+
+TEST_F(RunRecordTest, TheSameIdTwice) {
+  RunRecord first = enter("a");
+  RunRecord second = enter("a");
+  EXPECT_NE(first.path(), second.path());
+}
+
+TEST_F(RunRecordTest, WhereNothingCanBeWrittenThereIsNoRecord) {
+  EXPECT_FALSE(RunRecord::enter("/proc/nothing/runs", "a"));
+  EXPECT_EQ(all_guarded(std::vector{look(1, {{"/b", 1}, {"/a", 1}})}), (Paths{"/a", "/b"}));
+}
+
+}  // namespace
+}  // namespace coop::guards
