@@ -2,9 +2,9 @@
 # Runs a test program as an ordinary user: as_user.sh [setup|cleanup|PROGRAM ARGUMENTS…]
 # The build tree may lie where that user cannot look, so what it needs is copied to a place of its own.
 set -eu
-name="coop-test"
-# One for each source tree: two trees tested at once must not run each other's programs.
+# One for each source tree: two trees tested at once must not run each other's programs, nor remove each other's user.
 key=$(readlink -f "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
+name=coop-test-$key
 # A place that the host view shows, which the home is not.
 place=/srv/coop-as-user-$key
 stage=/tmp/coop-as-user-$(id -u)-$key
