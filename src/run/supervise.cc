@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "run/memory.h"
+#include "run/mount_watch.h"
 #include "run/sandbox_state.h"
 
 namespace coop::run {
@@ -82,9 +83,18 @@ void sample_memory(EventLoop& loop, Sandbox::State& state, std::uint64_t limit) 
 
 Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervision& supervision) {
   const int control = state.launched.control.get();
+  std::unique_ptr<MountWatch> mounts;
+  const auto watch_mounts = [&] {
+    if (mounts || !state.root.valid()) return;
+    // Without it a mount that the host ends stays lost, and the last look judges by contents.
+    Result<std::unique_ptr<MountWatch>> watch = MountWatch::start(loop, state);
+    if (watch) mounts = std::move(*watch);
+  };
+  watch_mounts();
   // At EOF the socket stays readable; init is about to exit.
-  TRY(loop.watch(control, EPOLLIN, [&loop, &state, control](std::uint32_t) {
+  TRY(loop.watch(control, EPOLLIN, [&](std::uint32_t) {
     if (!read_report(state)) loop.forget(control);
+    else watch_mounts();
   }));
   if (state.network)
     TRY(loop.watch(state.network->news(), EPOLLIN,

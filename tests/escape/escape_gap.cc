@@ -60,19 +60,30 @@ bool appears(const std::string& path) {
   return exists(path);
 }
 
-// Starts a sandbox; while it waits, `host` runs outside; then `inside` runs in it.
+enum class Supervisor { stopped, running };
+
+// Starts a sandbox; while it waits, `host` runs outside; then `inside` runs in it. A supervisor that is stopped meanwhile
+// cannot make a lost mount again, so that the gap lasts.
 json in_between(const Workspace& workspace, const std::string& host, const std::string& inside,
-                const Arguments& flags = {}) {
-  for (const char* const name : {"started", "go"}) ::unlink((workspace / name).c_str());
-  json output;
-  std::thread sandbox([&] {
-    output = run_script(workspace,
-                        "touch started; while [ ! -e go ]; do sleep 0.01; done; " + inside, flags);
-  });
+                const Arguments& flags = {}, Supervisor supervisor = Supervisor::stopped) {
+  for (const char* const name : {"started", "go", "done"}) ::unlink((workspace / name).c_str());
+  Arguments command{coop_binary(), "run", "--json", "-w", workspace.path()};
+  command.insert(command.end(), flags.begin(), flags.end());
+  const std::string script = "touch started; while [ ! -e go ]; do sleep 0.01; done; " + inside +
+                             "; result=$?; touch done; exit $result";
+  command.insert(command.end(), {"--", "sh", "-c", script});
+  Process coop(command, workspace.options());
   EXPECT_TRUE(appears(workspace / "started"));
+  // Until it watches the mounts.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  if (supervisor == Supervisor::stopped) coop.signal(SIGSTOP);
   on_host(workspace, host);
+  if (supervisor == Supervisor::running)
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
   write_file(workspace / "go", "");
-  sandbox.join();
+  EXPECT_TRUE(appears(workspace / "done"));
+  if (supervisor == Supervisor::stopped) coop.signal(SIGCONT);
+  json output = json_of(coop.finish());
   EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
   return output;
 }
@@ -128,6 +139,53 @@ KERNEL_TEST(EscapeGap, SettingsWrittenThroughTheGapAreUndone) {
     EXPECT_NE(read_file(workspace / ".git/config").find("evil"), std::string::npos)
         << control.dump(2);
   }
+}
+
+// A lost mount is made again at once, for files and directories.
+KERNEL_TEST(EscapeGap, ALostMountIsMadeAgain) {
+  const WithoutFuse by_mounts;
+  for (const char* const view : {"minimal", "host"}) {
+    const Workspace workspace(visible_place());
+    make_repository(workspace);
+    make_directories(workspace / ".vscode");
+    write_file(workspace / ".vscode/settings.json", "{}");
+    write_file(workspace / ".envrc", "good");
+    const std::string host =
+        "git remote add origin https://example.com/x.git; cp .envrc e; mv e .envrc;"
+        " cp -r .vscode v; rm -r .vscode; mv v .vscode";
+    const std::string attack =
+        "(echo evil >> .git/config) 2>/dev/null && touch wrote; (echo evil > .envrc) 2>/dev/null &&"
+        " touch wrote; (echo evil > .vscode/tasks.json) 2>/dev/null && touch wrote; true";
+    const json output = in_between(workspace, host, attack, {"--view", view}, Supervisor::running);
+    EXPECT_FALSE(exists(workspace / "wrote")) << output.dump(2);
+    EXPECT_TRUE(nothing_taken(output)) << output.dump(2);
+    // What the host wrote is visible inside, and stays.
+    EXPECT_NE(read_file(workspace / ".git/config").find("example.com"), std::string::npos);
+
+    // Control: where nothing is guarded the same writes succeed.
+    const json control = in_between(workspace, "true", attack,
+                                    {"--view", view, "--allow-guarded", ".git/config",
+                                     "--allow-guarded", ".vscode", "--allow-guarded", ".envrc"},
+                                    Supervisor::running);
+    EXPECT_TRUE(exists(workspace / "wrote")) << control.dump(2);
+  }
+}
+
+// The host has none for a while; what the sandbox makes there meanwhile does not stay.
+KERNEL_TEST(EscapeGap, ARemovedFileIsGuardedAgainWhenItIsBack) {
+  const WithoutFuse by_mounts;
+  const Workspace workspace;
+  write_file(workspace / ".envrc", "good");
+  const json output =
+      in_between(workspace, "mv .envrc away; sleep 0.2; mv away .envrc",
+                 "(echo evil > .envrc) 2>/dev/null && touch wrote; true", {}, Supervisor::running);
+  EXPECT_FALSE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_EQ(read_file(workspace / ".envrc"), "good") << output.dump(2);
+  const json second = in_between(workspace, "rm .envrc",
+                                 "(echo evil > .envrc) 2>/dev/null && touch wrote; sleep 0.3; true",
+                                 {}, Supervisor::running);
+  EXPECT_TRUE(exists(workspace / "wrote")) << second.dump(2);
+  EXPECT_NE(read_file(workspace / ".envrc"), "evil\n") << second.dump(2);
 }
 
 // The lock file is the host's, under a name that is not guarded, and becomes the configuration.

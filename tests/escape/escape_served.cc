@@ -184,6 +184,32 @@ KERNEL_TEST(EscapeServed, AReplacedRepositoryIsJudgedAtTheEnd) {
   EXPECT_FALSE(read_file(workspace / ".git/config").contains("evil"));
 }
 
+// The user replaces the git directory by a copy, which ends what serves it: it is read-only from then on.
+KERNEL_TEST(EscapeServed, AReplacedDirectoryIsReadOnly) {
+  const Workspace workspace;
+  make_repository(workspace);
+  Process attack({COOP_BINARY, "run", "-w", workspace.path(), "--", "sh", "-c",
+                  "echo x >> .git/description; touch ready; while [ ! -e stop ]; do sleep 0.01; "
+                  "done; (echo y >> .git/description) 2>/dev/null && touch wrote; "
+                  "(printf '[alias]\\n\\tx = !evil\\n' >> .git/config) 2>/dev/null; git log -1 "
+                  "> log"},
+                 workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_EQ(run_bare({"sh", "-c", "cp -a .git x && rm -r .git && mv x .git"},
+                     {.directory = workspace.path()})
+                .exit_code,
+            0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  write_file(workspace / "stop", "");
+  const Ran ran = attack.finish();
+  EXPECT_EQ(read_file(workspace / ".git/description").find("y\n"), std::string::npos) << ran.err;
+  EXPECT_NE(read_file(workspace / ".git/description").find("x\n"), std::string::npos);
+  EXPECT_FALSE(exists(workspace / "wrote"));
+  EXPECT_FALSE(read_file(workspace / ".git/config").contains("evil"));
+  EXPECT_TRUE(read_file(workspace / "log").contains("one")) << ran.err;
+}
+
 KERNEL_TEST(EscapeServed, EverydayGitWorks) {
   const Workspace workspace;
   make_repository(workspace);

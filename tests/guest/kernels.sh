@@ -113,6 +113,23 @@ hides_secrets() {
   check "$who: the minimal view has no home directory" refused box "$who" -- ls "$home/guest_notes"
 }
 
+# A file of the host replaces one that is mounted inside, which ends the mount.
+makes_lost_mounts_again() {
+  local who=$1
+  "$who" sh -c 'echo mine > "$1/.envrc"' make "$project"
+  box "$who" -- sh -c 'touch ready; while [ ! -e go ]; do sleep 0.1; done
+    echo evil > .envrc || echo refused > answer' 2>/dev/null &
+  check "$who: the sandbox with a guarded file runs" within 20 test -e "$project/ready"
+  sleep 1
+  "$who" sh -c 'cp "$1/.envrc" "$1/new"; mv "$1/new" "$1/.envrc"' replace "$project"
+  sleep 2
+  "$who" touch "$project/go"
+  wait $!
+  check "$who: a lost mount is made again" test "$(cat "$project/answer")" = refused
+  check "$who: and the file is the user's" test "$(cat "$project/.envrc")" = mine
+  "$who" rm "$project/.envrc" "$project/ready" "$project/go" "$project/answer"
+}
+
 guards_the_workspace() {
   local who=$1
   check "$who: git commits inside" \
@@ -139,6 +156,7 @@ works() {
   hides_secrets "$1" "$2"
   serves_files "$1"
   guards_the_workspace "$1"
+  makes_lost_mounts_again "$1"
   check "$1: an overlay takes writes and forgets them" \
     box "$1" --view host --overlay "$2/.ssh" -- touch "$2/.ssh/made"
   check "$1: as the host sees" not test -e "$2/.ssh/made"

@@ -10,9 +10,27 @@
 #include <cerrno>
 
 #include "child/sandbox/operations.h"
+#include "child/sandbox/trees.h"
 #include "child/state.h"
 
 namespace coop::child {
+
+int set_attributes(long tree, std::uint64_t attributes) noexcept {
+  mount_attr wanted{};
+  wanted.attr_set = attributes;
+  wanted.propagation = MS_PRIVATE;
+  return attempt(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof wanted);
+}
+
+long clone_tree(long source) noexcept {
+  return raw::call(SYS_open_tree, source, "",
+                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+}
+
+int attach(long tree, long target) noexcept {
+  return attempt(SYS_move_mount, tree, "", target, "",
+                 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
 
 namespace {
 
@@ -24,29 +42,11 @@ long open_how_call(long directory, const char* path, std::uint64_t flags,
   return raw::call(SYS_openat2, directory, path, &how, sizeof how);
 }
 
-// Private propagation as well: a later mount on the host must not appear inside.
-int set_attributes(long tree, std::uint64_t attributes) noexcept {
-  mount_attr wanted{};
-  wanted.attr_set = attributes;
-  wanted.propagation = MS_PRIVATE;
-  return attempt(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof wanted);
-}
-
 // That mount alone.
 int make_read_only(long mount) noexcept {
   mount_attr wanted{};
   wanted.attr_set = MOUNT_ATTR_RDONLY;
   return attempt(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &wanted, sizeof wanted);
-}
-
-long clone_tree(long source) noexcept {
-  return raw::call(SYS_open_tree, source, "",
-                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
-}
-
-int attach(long tree, long target) noexcept {
-  return attempt(SYS_move_mount, tree, "", target, "",
-                 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
 int attach_copy(long source, std::uint64_t attributes, long target) noexcept {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "run/cleanup/cleanup.h"
 
 namespace coop::run {
@@ -121,8 +122,11 @@ guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
         break;
     }
   }
-  const GuardPlan& guards = cleanup.guards;
+  GuardPlan& guards = cleanup.guards;
   if (guards.roots.empty()) return found;
+  // It was not served all the time.
+  std::erase_if(guards.served,
+                [&](const GitDirectory& git) { return contains(cleanup.gaps, git.path); });
   guards::QuarantineReport report = guards::quarantine(
       {guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions, remains.view,
        guards.served, cleanup.doubtful, cleanup.gaps},

@@ -170,7 +170,7 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
 Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   auto* program = static_cast<child::Program*>(region_.allocate(sizeof(child::Program)));
   if (program == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
-  const bool guarded = !plan.guards.mounted.empty();
+  const bool guarded = !plan.guards.mounted.empty() || !plan.guards.served.empty();
   const std::span<const child::Instruction> instructions =
       TRY(freeze(plan,
                  {.terminal = options_.terminal,

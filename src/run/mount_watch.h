@@ -1,0 +1,49 @@
+// Guarded paths by mounts, while the host works with the same files.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/result.h"
+#include "coop/path.h"
+#include "coop/sandbox.h"
+#include "sys/event_loop.h"
+#include "sys/fd.h"
+
+namespace coop::run {
+
+// A program of the host that replaces a guarded file, as git and editors do, ends the read-only mount on it, and the
+// sandbox could write the new file from then on. The kernel tells when mounts of the sandbox change: a lost one is made
+// again at once by the mount agent. What was lost for a moment is a gap of the state, since the sandbox may have been
+// faster.
+class MountWatch {
+ public:
+  // Once the sandbox has all its mounts (Event::root). Nothing when there is nothing to watch.
+  static Result<std::unique_ptr<MountWatch>> start(EventLoop& loop, Sandbox::State& state);
+  ~MountWatch();
+
+ private:
+  struct Guard {
+    Path source{};  // on the host
+    Path target{};  // inside
+    bool lost = false;
+  };
+
+  MountWatch(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {}
+  std::set<Path> mounted() const;
+  void look();
+  void make_again(const std::vector<Guard*>& lost);
+  void look_later();
+
+  EventLoop& loop_;
+  Sandbox::State& state_;
+  std::vector<Guard> guards_{};
+  UniqueFd table_{};  // the sandbox's mountinfo
+  std::optional<EventLoop::Timer> timer_{};
+  std::chrono::milliseconds pause_{};
+};
+
+}  // namespace coop::run
