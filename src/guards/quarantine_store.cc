@@ -64,12 +64,18 @@ Result<void> copy_into(const Path& directory, const Version& version) {
 
 // The bytes may be secrets, and another user must not be able to swap what we report.
 Result<UniqueFd> open_private(const Path& path) {
-  TRY(make_directory(path));
-  UniqueFd fd = TRY(open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  Result<UniqueFd> fd = open_file(path, kFlags);
+  if (!fd && fd.error().errno_value == ENOENT) {
+    TRY(make_directory(path));
+    fd = open_file(path, kFlags);
+  }
+  if (!fd) return fd;
   struct stat status{};
-  if (::fstat(fd.get(), &status) < 0) return system_error("fstat", path);
+  if (::fstat(fd->get(), &status) < 0) return system_error("fstat", path);
   if (status.st_uid != ::geteuid()) return system_error_of(EPERM, "open", path);
-  if (::fchmod(fd.get(), 0700) < 0) return system_error("chmod", path);
+  if ((status.st_mode & kPermissions) != 0700 && ::fchmod(fd->get(), 0700) < 0)
+    return system_error("chmod", path);
   return fd;
 }
 

@@ -90,6 +90,17 @@ Result<void> check_special(const Origin& origin, const Path& path, RuleKind kind
   return {};
 }
 
+// Paths of the host keep their names inside, and one name is taken by the workspace.
+Result<void> check_place(const Origin& origin, const Path& path, const Policy& policy) {
+  const Path taken = workspace_target(policy);
+  if (policy.view == View::host || !is_within(path, taken) || is_within(path, policy.workspace))
+    return {};
+  return invalid(
+      origin,
+      in_quotes(path) + " keeps its path inside, where " + printable(taken) + " is the workspace",
+      "use --view host, where the workspace keeps its path too");
+}
+
 void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                      const PathRule& rule, const PathFact& fact, std::size_t position) {
   const bool final = rule.precedence == Precedence::final;
@@ -192,7 +203,8 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                           .origin = workspace_origin(),
                           .why = "the directory to work in"});
   if (policy.workspace_access == Access::read_only) return {};
-  for (const Path& git : host.workspace.outside_git)
+  for (const Path& git : host.workspace.outside_git) {
+    TRY(check_place(workspace_origin(), git, policy));
     entries.push_back(Entry{.kind = Entry::Kind::bind,
                             .target = git,
                             .source = git,
@@ -200,6 +212,7 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                             .rank = Rank::workspace,
                             .origin = workspace_origin(),
                             .why = "the repository this worktree or submodule belongs to"});
+  }
   return {};
 }
 
@@ -223,6 +236,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       TRY(check_link(rule, fact, policy, host, notes));
       if (!hiding) {
         TRY(check_bounds(rule, fact, policy, host));
+        TRY(check_place(rule.origin, fact.canonical, policy));
         entries.push_back(entry_for(entries, policy, rule, fact, position));
         // The host's own symlink is missing where the view has an empty home.
         if (policy.view == View::host && rule.path != fact.canonical)

@@ -157,6 +157,22 @@ TEST(PlanRulesTest, DoorsAndWholeMachinesAreRefused) {
             std::string("--hide: \"") + kProject + "\" is the workspace itself");
 }
 
+// A machine may have a /work of its own, which the workspace covers in the minimal view.
+TEST(PlanRulesTest, APathWhereTheWorkspaceIsInsideIsRefused) {
+  HostFacts host = machine();
+  add_path(host, "/work/tools");
+  add_path(host, "/work");
+  for (const char* const path : {"/work", "/work/tools"}) {
+    Policy policy = policy_for(View::minimal);
+    policy.rules = {rule(RuleKind::read_only, path)};
+    EXPECT_EQ(
+        to_text(must_fail(policy, host)),
+        std::string("--ro: \"") + path + "\" keeps its path inside, where /work is the workspace");
+    policy.view = View::host;
+    EXPECT_TRUE(plan::compile(policy, host));
+  }
+}
+
 TEST(PlanRulesTest, EveryStepKnowsWhoAskedForIt) {
   const Plan plan = with_rules(View::minimal, {rule(RuleKind::read_write, "/srv/data")});
   for (const Step& step : plan.steps) {
