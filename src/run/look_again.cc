@@ -63,6 +63,9 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
   then.before = std::move(now->before);
+  // Another command may have changed the settings of a repository that it made.
+  if (std::ranges::any_of(then.before, [](const auto& look) { return !look.made_inside.empty(); }))
+    keep_versions(state);
   return true;
 }
 

@@ -12,10 +12,12 @@
 #include <utility>
 
 #include "base/path.h"
+#include "guards/made_inside.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
 #include "policy/merge/bounded.h"
 #include "policy/variables.h"
+#include "run/lost_files.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -83,6 +85,20 @@ void set_usage(ExecOutput& output, const Sandbox::State& state) {
       static_cast<std::uint64_t>(state.ended->peak_kilobytes) * 1024);
 }
 
+// A program inside only sees EROFS.
+void tell_refusals(ExecOutput& output, const Sandbox::State& state) {
+  if (!state.files) return;
+  for (const auto& [guard, refusal] : state.files->refusals()) {
+    output.denials.push_back(Denial{.reason = Denial::Reason::guard,
+                                    .what = "changing " + refusal.path,
+                                    .rule = Rule::of_coop(Part::guard, guard),
+                                    .grant = Grant{"--allow-guarded", guard}});
+    output.notes.push_back("changing " + printable(refusal.path) + " was refused" +
+                           (refusal.count > 1 ? " (and more like it)" : "") +
+                           ": it is guarded; to allow it: --allow-guarded " + guard);
+  }
+}
+
 void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
@@ -99,7 +115,12 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   output.quarantined = std::move(report.moved);
   output.quarantined_total = report.total;
   for (std::string& note : report.notes) output.notes.push_back(std::move(note));
-  if (report.complete) return;
+  if (report.complete) {
+    // Without the record they are guarded like the user's own.
+    [[maybe_unused]] const Result<void> may_fail = guards::remember_made(
+        state.prepared.made_inside, guards.names, state.prepared.before, report.git, guards.roots);
+    return;
+  }
   output.outcome = Outcome::guards_incomplete;
   output.exit_code = 125;
 }
@@ -130,6 +151,13 @@ Result<void> check_owner(const Sandbox::State& state) {
                  "start sandboxes of your own after fork()");
 }
 
+void keep_versions(Sandbox::State& state) {
+  std::vector<Path> paths = state.prepared.plan.guards.mounted;
+  for (const WorkspaceFacts& facts : state.prepared.before)
+    for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
+  state.versions = guards::keep_versions(paths);
+}
+
 namespace {
 
 // The descriptors come from the child, before or after the janitor is there.
@@ -143,11 +171,6 @@ Result<void> call_janitor(Sandbox::State& state) {
   state.charge = TRY(Charge::give(cleanup_for(state), state.launched.pidfd.get()));
   if (state.has_command) TRY(state.charge.begin());
   return entrust_view(state);
-}
-
-// Before the child gets the rest of the plan: nothing can have written them through a gap yet.
-void keep_versions(Sandbox::State& state) {
-  state.versions = guards::keep_versions(state.prepared.plan.guards.mounted);
 }
 
 // After the clone: the child must not inherit the raised limit.
@@ -328,7 +351,11 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   output.notes = state.prepared.plan.notes;
   set_outcome(output, state, ending);
   set_usage(output, state);
+  tell_refusals(output, state);
   take_away(output, state);
+  if (state.mounts.valid() && state.root.valid())
+    if (std::optional<std::string> note = lost_files(state.root.get(), state.prepared.plan))
+      output.notes.push_back(*std::move(note));
   if (!state.network) return output;
   output.network = state.network->take_events();
   if (const std::size_t more = state.network->left_out(); more > 0)

@@ -73,6 +73,10 @@ Result<void> check_owner(const Sandbox::State& state);
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,
                                               const LaunchOptions& options);
 
+// Before a command can run: what guarded files contain. Of git directories that sandboxes made, the settings: these are
+// judged at the end, and put back if they must not stay.
+void keep_versions(Sandbox::State& state);
+
 // Before a command runs: from then on the janitor takes away what is new.
 Result<void> begin_charge(const Sandbox::State& state);
 

@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <set>
+#include <span>
 
 #include "sys/fuse/session.h"
 #include "temp_tree.h"
@@ -33,8 +36,8 @@ class GitFilesTest : public testing::Test {
     const std::vector<std::string> names{".git", ".git/config", ".git/hooks",
                                          ".git/info/attributes"};
     const ServedIds ids{::getuid(), ::getgid(), 1000, 1000};
-    auto opened =
-        GitFiles::open(tree / "g", GuardNames(names), ids, {.git = {inode_of("g/modules/sub")}});
+    auto opened = GitFiles::open(tree / "g", GuardNames(names), ids,
+                                 {.git = {inode_of("g/modules/sub")}}, refusals);
     if (opened) files = std::move(*opened);
   }
 
@@ -50,6 +53,7 @@ class GitFilesTest : public testing::Test {
   static int error(const auto& answer) { return answer ? 0 : answer.error(); }
 
   TempTree tree{};
+  Refusals refusals{};
   std::unique_ptr<GitFiles> files{};
 };
 
@@ -71,6 +75,52 @@ TEST_F(GitFilesTest, NamesThatAreGuardedCannotBeMadeChangedOrReplaced) {
   EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDONLY)), 0);
   EXPECT_EQ(error(files->open(node(kRoot, "description"), O_RDWR)), 0);
   EXPECT_EQ(error(files->set_attributes(node(kRoot, "description"), mode)), 0);
+}
+
+// `sed -i .git/config` on the host gives a file its name that may be open inside.
+TEST_F(GitFilesTest, AnOpenFileThatTheHostRenamesToAGuardedNameIsNotWrittenAnyMore) {
+  ASSERT_NE(files, nullptr);
+  const std::string text = "[core]\n\tpager = evil\n";
+  const auto bytes = std::as_bytes(std::span(text));
+  const auto created = files->create({kRoot, "sedXXXX"}, O_WRONLY, 0644);
+  ASSERT_TRUE(created);
+  EXPECT_EQ(error(files->write(created->second.handle, 0, bytes)), 0);  // control
+  tree.write("g/sedXXXX", "[core]\n");
+  tree.must("mv g/sedXXXX g/config");
+  EXPECT_EQ(error(files->write(created->second.handle, 0, bytes)), EROFS);
+  EXPECT_EQ(test::read_text(tree / "g/config"), "[core]\n");
+}
+
+// A sandbox can take a lease on a file of the workspace, and be told to give it up for 45 seconds. Every other sandbox and
+// the supervisor's thread would wait that long.
+TEST_F(GitFilesTest, ALeaseOfAnotherSandboxDoesNotStopTheThread) {
+  ASSERT_NE(files, nullptr);
+  const fuse::Node held = node(kRoot, "description");
+  const UniqueFd fd(::open((tree / "g/description").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::fcntl(fd.get(), F_SETSIG, SIGURG), 0);  // SIGIO would end the test
+  ASSERT_EQ(::fcntl(fd.get(), F_SETLEASE, F_WRLCK), 0);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(error(files->open(held, O_RDONLY)), EAGAIN);
+  EXPECT_EQ(error(files->create({kRoot, "description"}, O_WRONLY, 0644)), EAGAIN);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  ASSERT_EQ(::fcntl(fd.get(), F_SETLEASE, F_UNLCK), 0);
+  EXPECT_EQ(error(files->open(held, O_RDONLY)), 0);  // control
+}
+
+TEST_F(GitFilesTest, WhatIsRefusedIsCountedByItsGuard) {
+  ASSERT_NE(files, nullptr);
+  EXPECT_TRUE(refusals.by_guard().empty());
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDONLY)), 0);
+  EXPECT_EQ(error(files->create({kRoot, "index.lock"}, O_WRONLY, 0644)), 0);
+  EXPECT_TRUE(refusals.by_guard().empty());
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDWR)), EROFS);
+  EXPECT_EQ(error(files->make_directory({kRoot, "hooks"}, 0755)), EROFS);
+  const auto by_guard = refusals.by_guard();
+  ASSERT_EQ(by_guard.size(), 2U);
+  EXPECT_EQ(by_guard.at(".git/config").path, tree / "g/config");
+  EXPECT_EQ(by_guard.at(".git/config").count, 2U);
+  EXPECT_EQ(by_guard.at(".git/hooks").path, tree / "g/hooks");
 }
 
 TEST_F(GitFilesTest, ExchangingIsRenamingBothWays) {
