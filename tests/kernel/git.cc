@@ -168,6 +168,33 @@ KERNEL_TEST(KernelGit, WhatIsWrittenBesideTheWorkspaceIsLostAndANoteSaysSo) {
   EXPECT_LT(many.size(), 1000U);
 }
 
+// These write git's settings on the way. What they are for must be done nevertheless.
+KERNEL_TEST(KernelGit, CommandsThatAlsoWriteSettingsDoTheRest) {
+  const Workspace workspace;
+  must_host(workspace.path(),
+            "git init -q -b main; echo x > f; git add .; git commit -qm first; git branch -q old; "
+            "git update-ref refs/remotes/origin/topic HEAD; echo y > g; git add g; git commit -qm "
+            "second; git config remote.origin.url https://example.com/x; git config "
+            "remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'");
+  const std::string settings = read_file(workspace / ".git/config");
+  const auto call = [&](const std::string& script) {
+    return workspace.run(shell(git(script + " 2>&1 || true; git branch --show-current; git status "
+                                            "--short")));
+  };
+  EXPECT_THAT(call("git checkout -q -b new origin/topic").out, testing::EndsWith("\nnew\n"));
+  EXPECT_FALSE(exists(workspace / "g"));
+  EXPECT_THAT(call("git checkout -q main").out, testing::EndsWith("main\n"));
+  EXPECT_THAT(call("git switch -q topic").out, testing::EndsWith("\ntopic\n"));
+  call("git checkout -q main; git branch -m old renamed || true; git branch -qD new");
+  EXPECT_EQ(
+      run_bare(shell("git branch --format='%(refname:short)'"), {.directory = workspace.path()})
+          .out,
+      "main\nrenamed\ntopic\n");
+  EXPECT_EQ(read_file(workspace / ".git/config"), settings);
+  EXPECT_FALSE(exists(workspace / ".git/config.lock"));
+  EXPECT_EQ(run_bare(shell("git status --short"), {.directory = workspace.path()}).out, "");
+}
+
 KERNEL_TEST(KernelGit, ARefusedSettingIsExplainedAtTheEnd) {
   const Workspace workspace;
   must_host(workspace.path(), "git init -q -b main; git commit -q --allow-empty -m first");

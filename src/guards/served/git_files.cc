@@ -116,6 +116,8 @@ Answer<Found> GitFiles::look_up(NewName at) {
   const ServedNode* const parent = nodes_.find(at.parent);
   if (parent == nullptr) return std::unexpected(ESTALE);
   const std::string name(at.name);
+  if (UniqueFd draft = drafts_.find(parent->identity, name); draft.valid())
+    return look_up_draft(std::move(draft));
   UniqueFd fd(::openat(parent->fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
   if (!fd.valid() && errno == ENOENT && rules_.is_lock_of_worktree(parent->place, name))
@@ -148,6 +150,39 @@ Answer<Found> GitFiles::look_up_lock() {
   const auto [number, node] = nodes_.enter(std::move(fd), status);
   node->place = {.guard = ".git"};
   return Found{number, attributes_of(status)};
+}
+
+Answer<Found> GitFiles::look_up_draft(UniqueFd fd) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) < 0) return failure();
+  const auto [number, node] = nodes_.enter(std::move(fd), status);
+  node->place = {};
+  return Found{number, attributes_of(status)};
+}
+
+Answer<std::pair<Found, Opened>> GitFiles::create_draft(const ServedNode& parent, NewName at,
+                                                        std::uint32_t mode) {
+  const Answer<void> made =
+      drafts_.make(parent.identity, parent.fd.get(), at.name, mode & kPermissions);
+  if (!made && made.error() == EEXIST) return std::unexpected(EEXIST);
+  // The file system has no files without a name.
+  if (!made) return refuse(rules_.guard_of(parent.place, at.name), parent.fd.get(), at.name);
+  const Answer<Found> found = look_up(at);
+  if (!found) return std::unexpected(found.error());
+  const Answer<fuse::Handle> handle = keep(drafts_.find(parent.identity, at.name).release());
+  if (!handle) return std::unexpected(handle.error());
+  return std::pair(*found, Opened{*handle, 0});
+}
+
+// Many commands write the settings as they are: `git branch -m`, `git submodule update`.
+Answer<void> GitFiles::rename_draft(const ServedNode& parent, NewName from, NewName to,
+                                    std::uint32_t flags) {
+  const bool own =
+      flags == 0 && from.parent == to.parent && std::string(to.name) + ".lock" == from.name;
+  if (!own || !drafts_.is_same(parent.identity, parent.fd.get(), from.name, to.name))
+    return refuse(rules_.guard_of(parent.place, from.name), parent.fd.get(), from.name);
+  drafts_.remove(parent.identity, from.name);
+  return {};
 }
 
 // The program inside gets EROFS; the report at the end says which grant it lacks.
@@ -201,6 +236,9 @@ Answer<Found> GitFiles::make_directory(NewName at, std::uint32_t mode) {
 }
 
 Answer<void> GitFiles::remove(NewName at, int flags) {
+  if (const ServedNode* const holder = nodes_.find(at.parent);
+      holder != nullptr && flags == 0 && drafts_.remove(holder->identity, at.name))
+    return {};
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   return done(::unlinkat((*parent)->fd.get(), std::string(at.name).c_str(), flags));
@@ -221,6 +259,9 @@ Answer<void> GitFiles::check_moved(const ServedNode& parent, std::string_view na
 Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
   if ((flags & ~static_cast<std::uint32_t>(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0)
     return std::unexpected(EINVAL);
+  if (const ServedNode* const holder = nodes_.find(from.parent);
+      holder != nullptr && drafts_.find(holder->identity, from.name).valid())
+    return rename_draft(*holder, from, to, flags);
   const Answer<ServedNode*> old_parent = writable_parent(from);
   if (!old_parent) return std::unexpected(old_parent.error());
   const Answer<ServedNode*> new_parent = writable_parent(to);
@@ -371,6 +412,9 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
 
 Answer<std::pair<Found, Opened>> GitFiles::create(NewName at, std::uint32_t flags,
                                                   std::uint32_t mode) {
+  if (const ServedNode* const holder = nodes_.find(at.parent);
+      holder != nullptr && (flags & O_EXCL) != 0 && rules_.is_draft(holder->place, at.name))
+    return create_draft(*holder, at, mode);
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   constexpr std::uint32_t kPassed = O_ACCMODE | O_EXCL | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;

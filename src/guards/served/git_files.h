@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "guards/served/drafts.h"
 #include "guards/served/node_table.h"
 #include "guards/served/refusals.h"
 #include "sys/fd.h"
@@ -78,6 +79,12 @@ class GitFiles : public fuse::FileSystem {
   fuse::Answer<ServedNode*> writable_parent(fuse::NewName at);
   std::unexpected<int> refuse(std::string_view guard, int fd, std::string_view name = {});
   fuse::Answer<fuse::Found> look_up_lock();
+  fuse::Answer<fuse::Found> look_up_draft(UniqueFd fd);
+  fuse::Answer<std::pair<fuse::Found, fuse::Opened>> create_draft(const ServedNode& parent,
+                                                                  fuse::NewName at,
+                                                                  std::uint32_t mode);
+  fuse::Answer<void> rename_draft(const ServedNode& parent, fuse::NewName from, fuse::NewName to,
+                                  std::uint32_t flags);
   ServedPlace place_of(const ServedPlace& parent, std::string_view name, int fd,
                        const struct stat& status) const;
   fuse::Answer<void> check_moved(const ServedNode& parent, std::string_view name) const;
@@ -93,6 +100,7 @@ class GitFiles : public fuse::FileSystem {
   KnownFiles known_;
   Refusals& refusals_;
   NodeTable nodes_{};
+  Drafts drafts_{};
   UniqueFd lock_{};  // of every worktree of the host
   std::unordered_map<fuse::Handle, UniqueFd> handles_{};
   std::set<BornDirectory> made_{};

@@ -58,6 +58,11 @@ std::string_view GitRules::guard_of(const ServedPlace& parent, std::string_view 
   return found;
 }
 
+bool GitRules::is_draft(const ServedPlace& parent, std::string_view name) const {
+  return (name == "config.lock" || name == "config.worktree.lock") && !parent.guarded() &&
+         !guard_of(parent, name).empty();
+}
+
 bool GitRules::is_lock_of_worktree(const ServedPlace& parent, std::string_view name) const {
   return names_.git_file() && parent.standing && parent.standing->place == Place::worktree &&
          !parent.made_inside && name == "locked";

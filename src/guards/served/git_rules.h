@@ -39,6 +39,8 @@ class GitRules {
   // The guard that makes `name` in `parent` read-only, whether it exists or not; empty: none. The names under which git
   // prepares a guarded file are, too: the host's git would take a config.lock that the sandbox wrote to.
   std::string_view guard_of(const ServedPlace& parent, std::string_view name) const;
+  // Whether it is the name under which git prepares new settings, which then exists only inside.
+  bool is_draft(const ServedPlace& parent, std::string_view name) const;
   // Whether it is what keeps git from removing a worktree of the host's: see GitFiles::look_up().
   bool is_lock_of_worktree(const ServedPlace& parent, std::string_view name) const;
   // The directory of that name. What stands in it now is not asked: the sandbox could add and remove a HEAD.

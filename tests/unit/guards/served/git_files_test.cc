@@ -107,6 +107,49 @@ TEST_F(GitFilesTest, ALeaseOfAnotherSandboxDoesNotStopTheThread) {
   EXPECT_EQ(error(files->open(held, O_RDONLY)), 0);  // control
 }
 
+// git writes new settings to config.lock and renames that.
+TEST_F(GitFilesTest, ALockFileOfTheSettingsExistsOnlyInside) {
+  ASSERT_NE(files, nullptr);
+  const std::string text = "[core]\n\tpager = evil\n";
+  const auto write = [&](std::string_view name, const std::string& content) {
+    const auto made = files->create({kRoot, name}, O_RDWR | O_EXCL, 0666);
+    EXPECT_EQ(error(made), 0);
+    if (made)
+      EXPECT_EQ(error(files->write(made->second.handle, 0, std::as_bytes(std::span(content)))), 0);
+  };
+  write("config.lock", text);
+  EXPECT_NE(::access((tree / "g/config.lock").c_str(), F_OK), 0);
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_RDWR | O_EXCL, 0666)), EEXIST);
+  fuse_setattr_in mode{};
+  mode.valid = FATTR_MODE;
+  mode.mode = 0644;
+  EXPECT_EQ(error(files->set_attributes(node(kRoot, "config.lock"), mode)), 0);
+  // Neither under the guarded name nor under any other does it come to the host.
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "other"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config"}, RENAME_EXCHANGE)),
+            EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "description"}, {kRoot, "config.lock"}, 0)), EROFS);
+  EXPECT_NE(error(files->link(node(kRoot, "config.lock"), {kRoot, "second"})), 0);
+  EXPECT_EQ(error(files->remove({kRoot, "config.lock"}, 0)), 0);
+  EXPECT_EQ(node(kRoot, "config.lock"), 0U);
+  EXPECT_EQ(test::read_text(tree / "g/config"), "[core]\n");
+  EXPECT_EQ(refusals.by_guard().at(".git/config").path, tree / "g/config");
+  // What changes nothing succeeds.
+  const Inode before = inode_of("g/config");
+  write("config.lock", "[core]\n");
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config.worktree"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config"}, 0)), 0);
+  EXPECT_EQ(inode_of("g/config"), before);
+  EXPECT_EQ(node(kRoot, "config.lock"), 0U);
+  // The host's own is not touched, and hooks have none.
+  tree.write("g/config.lock", "the host's\n");
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_RDWR | O_EXCL, 0666)), EEXIST);
+  EXPECT_EQ(error(files->remove({kRoot, "config.lock"}, 0)), EROFS);
+  EXPECT_EQ(error(files->create({kRoot, "hooks.lock"}, O_RDWR | O_EXCL, 0666)), EROFS);
+  EXPECT_EQ(error(files->create({kRoot, "commondir.lock"}, O_RDWR | O_EXCL, 0666)), EROFS);
+}
+
 TEST_F(GitFilesTest, WhatIsRefusedIsCountedByItsGuard) {
   ASSERT_NE(files, nullptr);
   EXPECT_TRUE(refusals.by_guard().empty());
