@@ -105,6 +105,26 @@ KERNEL_TEST(EscapeNewRepository, WhatTheUserMadeOrChangedIsGuardedAtAllTimes) {
   EXPECT_EQ(workspace.run({"sh", "-c", "mv made away; rm -rf away"}).exit_code, 0);
 }
 
+// With the state directory in the workspace, as when that is the home.
+KERNEL_TEST(EscapeNewRepository, TheRecordIsOutOfReach) {
+  const Workspace workspace;
+  RunOptions options = workspace.options();
+  options.environment["XDG_STATE_HOME"] = workspace / "state";
+  const auto run = [&](const std::string& script) {
+    return workspace.run({"sh", "-c", script}, {}, options);
+  };
+  EXPECT_EQ(run("git init -q new; echo x > state/control").exit_code, 0);
+  EXPECT_TRUE(exists(workspace / "state/control"));
+  const std::string record = read_file(workspace / "state/coop/made_inside");
+  EXPECT_NE(record, "");
+  EXPECT_NE(run("echo x >> state/coop/made_inside").exit_code, 0);
+  EXPECT_NE(run("rm state/coop/made_inside").exit_code, 0);
+  EXPECT_NE(run("mv state/coop away").exit_code, 0);
+  EXPECT_NE(run("mv state away").exit_code, 0);
+  EXPECT_EQ(run("cat state/coop/made_inside").out, "");
+  EXPECT_TRUE(exists(workspace / "state/coop/made_inside"));
+}
+
 KERNEL_TEST(EscapeNewRepository, TheAgentIsToldWhichSettingIsTheReason) {
   const Workspace workspace;
   const nlohmann::json output =
