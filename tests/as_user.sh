@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs a test program as an ordinary user: as_user.sh [setup|cleanup|PROGRAM ARGUMENTS…]
+# Runs a test program as an ordinary user: as_user.sh [name|setup|cleanup|PROGRAM ARGUMENTS…]
 # The build tree may lie where that user cannot look, so what it needs is copied to a place of its own.
 set -eu
 # One for each source tree: two trees tested at once must not run each other's programs, nor remove each other's user.
@@ -35,6 +35,7 @@ stage_copy() {
 }
 
 case ${1:-} in
+  name) echo "$name"; exit ;;
   setup) setup; exit ;;
   cleanup) cleanup; exit ;;
 esac

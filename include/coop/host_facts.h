@@ -105,6 +105,7 @@ struct GitDirectory {
   Path path{};
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::int64_t born = 0;  // in nanoseconds; 0 where the file system does not say
   auto operator<=>(const GitDirectory&) const = default;
 };
 
@@ -115,7 +116,9 @@ struct WorkspaceFacts {
   // repository), proven by a pointer back to this workspace; git needs to write there.
   std::vector<Path> outside_git{};
   std::vector<GitDirectory> git{};  // all that were found, those outside included; sorted
-  bool complete = true;             // false: something could not be read, or the limit was reached
+  // Those that an earlier sandbox made, and that are as it left them: not in `git`, nor what is in them in `guarded`.
+  std::vector<GitDirectory> made_inside{};
+  bool complete = true;            // false: something could not be read, or the limit was reached
   std::int64_t started = 0;        // when the walk began, in nanoseconds of the file systems' clock
   std::vector<NamedPath> named{};  // by git's configuration when the walk began; sorted
   std::vector<std::string> notes{};  // what should be guarded and is not

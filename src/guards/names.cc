@@ -100,15 +100,17 @@ void GuardNames::add(const std::string& name, const std::vector<std::string>& ro
   (in_git ? in_git_ : anywhere ? anywhere_ : beside_).push_back(std::move(guard));
 }
 
-std::vector<NamedPath> named_in_home(std::span<const std::string> names, const Path& home,
-                                     const Path& config_home) {
+std::vector<NamedPath> named_in_home(std::span<const std::string> names,
+                                     std::span<const Path> homes, const Path& config_home) {
   constexpr std::string_view kConfig = ".config/";
   std::vector<NamedPath> named;
   for (const std::string& name : names) {
-    if (policy::guard_kind(name) != policy::GuardKind::home) continue;
-    if (!home.empty()) named.push_back({.path = join(home, name), .guard = name});
-    if (!config_home.empty() && name.starts_with(kConfig))
-      named.push_back({.path = join(config_home, name.substr(kConfig.size())), .guard = name});
+    const policy::GuardKind kind = policy::guard_kind(name);
+    if (kind != policy::GuardKind::home && kind != policy::GuardKind::home_path) continue;
+    const std::string below = name.substr(kind == policy::GuardKind::home_path ? 2 : 0);
+    for (const Path& home : homes) named.push_back({.path = join(home, below), .guard = name});
+    if (!config_home.empty() && below.starts_with(kConfig))
+      named.push_back({.path = join(config_home, below.substr(kConfig.size())), .guard = name});
   }
   return named;
 }

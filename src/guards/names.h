@@ -53,9 +53,9 @@ class GuardNames {
       interesting_{};  // folded, by the first byte as it is on disk
 };
 
-// The names that count in a home directory, as paths in `home` and, for ".config/…", in `config_home`.
-std::vector<NamedPath> named_in_home(std::span<const std::string> names, const Path& home,
-                                     const Path& config_home);
+// The names that count in a home directory, as paths in each of `homes` and, for ".config/…", in `config_home`.
+std::vector<NamedPath> named_in_home(std::span<const std::string> names,
+                                     std::span<const Path> homes, const Path& config_home);
 
 // Whether the guard of a named path is in force.
 bool is_guarded(std::span<const std::string> names, const NamedPath& named);

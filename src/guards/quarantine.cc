@@ -95,6 +95,7 @@ class Quarantine {
         });
     unload(root);
     if (!now) return remains(root, "could not be scanned: " + to_text(now.error()));
+    report_.git.insert(report_.git.end(), now->git.begin(), now->git.end());
     for (const GuardedPath& found : now->guarded)
       if (!is_within(found.path, store_.directory()) && !follows_new_link(found, *now))
         judge(root, before, found);
@@ -125,7 +126,7 @@ class Quarantine {
       // A repository that was made inside stays usable if it runs nothing on the host.
       const std::optional<std::string> danger =
           is_included(found.path, before) ? "" : danger_at(base, relative, found, trees_.roots);
-      if (danger) move(root, before, found, *danger);
+      if (danger && move(root, before, found, *danger)) put_settings_back(base, relative, found);
       return;
     }
     // A .git file that was harmless now leads elsewhere: something on its path was replaced.
@@ -134,6 +135,13 @@ class Quarantine {
     if (same_object(found, *old) && found.changed == old->changed) return;
     if (user_changed(found, *old)) return compare(found, *old);
     settle(root, before, found);
+  }
+
+  // Of a repository that an earlier sandbox made: without settings it would have no remotes.
+  void put_settings_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+    const Version* const old = find_version(trees_.versions, found.path);
+    if (old != nullptr && !is_doubtful(found.path) && store_.put_back(base, relative, *old))
+      note(found.path, "is as it was before the run again");
   }
 
   // After an incomplete first walk, "not seen before" proves nothing, so use the ctime: creating,

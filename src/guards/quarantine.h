@@ -18,6 +18,7 @@ struct QuarantineReport {
   std::uint64_t total = 0;           // all that were moved
   std::vector<std::string> notes{};  // what could not be read or moved, and why
   bool complete = true;              // false: guarded files of the run may still be there
+  std::vector<GitDirectory> git{};   // all that are there now; some may be listed twice
 };
 
 // What a mount could not prevent, and so must be checked after the run.

@@ -30,7 +30,7 @@ std::int64_t nanoseconds(const timespec& time) {
 // An inode number alone says little: ext4 gives that of a removed file to the next one.
 std::int64_t born_at(int directory, const char* name) {
   struct statx status{};
-  if (::statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
+  if (::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
       (status.stx_mask & STATX_BTIME) == 0)
     return 0;
   return std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec;
@@ -166,7 +166,8 @@ void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
     count_path(path_);
     if (known_place) git_directories_.insert(path_);
     struct stat status{};
-    if (::fstat(directory_->fd(), &status) == 0) git_.insert({path_, status.st_dev, status.st_ino});
+    if (::fstat(directory_->fd(), &status) == 0)
+      git_.insert({path_, status.st_dev, status.st_ino, born_at(directory_->fd(), "")});
   }
   const bool configured = has(sight, "config") || has(sight, "config.worktree");
   if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)

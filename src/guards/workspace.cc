@@ -61,12 +61,10 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   WorkspaceFacts facts{.outside_git = find_outside_git(root)};
   const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
   GitNames names(user, trees);
-  names.home_guards(guards, user);
-  // A grant may lead into the home directory through symlinks. For the workspace alone the text decides: resolving
-  // every name costs more than the rest of a start.
-  const Path home = canonical(user.home).value_or(user.home);
-  for (const NamedPath& named : named_in_home(guards, home, user.config_home))
-    if (writable.size() > 1 || tree_of(named.path, trees) != nullptr) names.name(named);
+  std::vector<Path> homes = user.homes;
+  if (homes.empty() && !user.home.empty()) homes.push_back(user.home);
+  for (Path& home : homes) home = canonical(home).value_or(home);
+  names.home_guards(named_in_home(guards, homes, user.config_home));
   return look(root, guards, trees, WalkLimits{}, std::move(facts), &names, {});
 }
 

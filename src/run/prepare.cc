@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "guards/git_identity.h"
+#include "guards/made_inside.h"
 #include "guards/workspace.h"
 #include "host/files/glob.h"
 #include "host/files/home_listing.h"
@@ -159,15 +160,19 @@ void add_aliases(WorkspaceFacts& look, const Path& root, const std::vector<Mount
   look.guarded.erase(rest.begin(), rest.end());
 }
 
+Path made_inside_record(const HostFacts& host) { return join(host.state_directory, "made_inside"); }
+
 // Walks every tree that will be writable: the workspace, and --rw trees.
 Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
   const guards::GitUser user = guards::git_user(host);
   const std::vector<Path> trees = plan::guarded_trees(policy, host);
+  const guards::MadeInside made = guards::MadeInside::read(made_inside_record(host));
   std::vector<WorkspaceFacts> looks;
   for (const Path& root : trees) {
     WorkspaceFacts look = TRY(with_context("looking through " + printable(root),
                                            guards::inspect_workspace(root, names, trees, user)));
+    made.set_apart(look, root);
     add_aliases(look, root, host.mounts);
     looks.push_back(std::move(look));
   }
@@ -281,6 +286,7 @@ Result<Prepared> compile(Draft draft) {
   for (std::size_t index = 0; !looks.empty() && index < prepared.plan.guards.roots.size(); ++index)
     prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
   prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.id);
+  prepared.made_inside = made_inside_record(draft.host);
   prepared.policy = std::move(draft.policy);
   return prepared;
 }

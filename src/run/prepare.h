@@ -17,6 +17,7 @@ struct Prepared {
   Plan plan{};
   std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
   Path quarantine{};                     // where guarded files of this sandbox are moved
+  Path made_inside{};                    // the record of git directories that sandboxes made
 };
 
 // What is known before the file system is read.

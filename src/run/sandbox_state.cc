@@ -13,10 +13,12 @@
 #include <utility>
 
 #include "base/path.h"
+#include "guards/made_inside.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
 #include "policy/merge/bounded.h"
 #include "policy/variables.h"
+#include "run/lost_files.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -93,8 +95,23 @@ void set_usage(ExecOutput& output, const Sandbox::State& state) {
       static_cast<std::uint64_t>(state.ended->peak_kilobytes) * 1024);
 }
 
+// A program inside only sees EROFS.
+void tell_refusals(ExecOutput& output, const Sandbox::State& state) {
+  if (!state.files) return;
+  for (const auto& [guard, refusal] : state.files->refusals()) {
+    output.denials.push_back(Denial{.reason = Denial::Reason::guard,
+                                    .what = "changing " + refusal.path,
+                                    .rule = Rule::of_coop(Part::guard, guard),
+                                    .grant = Grant{"--allow-guarded", guard}});
+    output.notes.push_back("changing " + printable(refusal.path) + " was refused" +
+                           (refusal.count > 1 ? " (and more like it)" : "") +
+                           ": it is guarded; to allow it: --allow-guarded " + guard);
+  }
+}
+
 void take_away(ExecOutput& output, const Sandbox::State& state) {
-  if (state.prepared.plan.guards.roots.empty()) return;
+  const GuardPlan& guards = state.prepared.plan.guards;
+  if (guards.roots.empty()) return;
   const std::vector<int> trees = numbers_of(state.trees);
   guards::QuarantineReport report =
       last_look(cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees});
@@ -107,7 +124,12 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   output.quarantined = std::move(report.moved);
   output.quarantined_total = report.total;
   for (std::string& note : report.notes) output.notes.push_back(std::move(note));
-  if (report.complete) return;
+  if (report.complete) {
+    // Without the record they are guarded like the user's own.
+    [[maybe_unused]] const Result<void> may_fail = guards::remember_made(
+        state.prepared.made_inside, guards.names, state.prepared.before, report.git, guards.roots);
+    return;
+  }
   output.outcome = Outcome::guards_incomplete;
   output.exit_code = 125;
 }
@@ -255,7 +277,10 @@ void enter_record(Sandbox::State& state, const Path& state_directory, const std:
 // Before the child gets the rest of the plan, or a command: nothing can have written them through a gap yet.
 void keep_versions(Sandbox::State& state) {
   const Prepared& prepared = state.prepared;
-  state.versions = guards::keep_versions(prepared.plan.guards.mounted);
+  std::vector<Path> paths = prepared.plan.guards.mounted;
+  for (const WorkspaceFacts& facts : prepared.before)
+    for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
+  state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
   if (state.record.fd() < 0) return;
   Result<std::vector<Path>> doubtful =
@@ -374,7 +399,11 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   output.notes = state.prepared.plan.notes;
   set_outcome(output, state, ending);
   set_usage(output, state);
+  tell_refusals(output, state);
   take_away(output, state);
+  if (state.mounts.valid() && state.root.valid())
+    if (std::optional<std::string> note = lost_files(state.root.get(), state.prepared.plan))
+      output.notes.push_back(*std::move(note));
   if (!state.network) return output;
   output.network = state.network->take_events();
   if (const std::size_t more = state.network->left_out(); more > 0)

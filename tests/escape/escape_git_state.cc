@@ -58,16 +58,71 @@ KERNEL_TEST(EscapeNewRepository, ProgramInItsSettingsForOneWorktree) {
 }
 
 KERNEL_TEST(EscapeNewRepository, SettingsChangedByALaterCall) {
-  // What stayed after the first call is guarded in the second like any other.
+  // What stayed after the first call is judged after the second as if it were new.
   const Workspace workspace;
   EXPECT_EQ(workspace.run({"git", "init", "-q", "new"}).exit_code, 0);
-  ASSERT_TRUE(exists(workspace / "new/.git/config"));
+  const std::string settings = read_file(workspace / "new/.git/config");
+  ASSERT_NE(settings, "");
   const std::string attack = "printf '[core]\\nfsmonitor = evil\\n' >> new/.git/config";
-  EXPECT_NE(workspace.run({"sh", "-c", attack}).exit_code, 0);
-  EXPECT_NE(workspace.run({"sh", "-c", "echo x > new/.git/hooks/pre-commit"}).exit_code, 0);
-  EXPECT_EQ(read_file(workspace / "new/.git/config").find("fsmonitor"), std::string::npos);
-  EXPECT_EQ(workspace.run({"sh", "-c", attack}, {"--allow-guarded", ".git/config"}).exit_code, 0);
-  EXPECT_NE(read_file(workspace / "new/.git/config").find("fsmonitor"), std::string::npos);
+  nlohmann::json output = run_script(workspace, attack);
+  EXPECT_NE(entry_for(output, workspace / "new/.git/config").value("problem", "").find("fsmonitor"),
+            std::string::npos)
+      << output.dump();
+  EXPECT_EQ(read_file(workspace / "new/.git/config"), settings);
+  output = run_script(workspace, "cp /bin/true new/.git/hooks/pre-commit; mv new other");
+  EXPECT_FALSE(exists(workspace / "other/.git/hooks/pre-commit")) << output.dump();
+  EXPECT_EQ(read_file(workspace / "other/.git/config"), settings);
+  EXPECT_EQ(workspace
+                .run({"sh", "-c", "printf '[core]\\nfsmonitor = evil\\n' >> other/.git/config"},
+                     {"--allow-guarded", ".git/config"})
+                .exit_code,
+            0);
+  EXPECT_NE(read_file(workspace / "other/.git/config").find("fsmonitor"), std::string::npos);
+  // What was allowed is the user's: guarded now, and not taken away.
+  EXPECT_NE(workspace.run({"sh", "-c", "echo >> other/.git/config"}).exit_code, 0);
+  EXPECT_NE(read_file(workspace / "other/.git/config").find("fsmonitor"), std::string::npos);
+}
+
+KERNEL_TEST(EscapeNewRepository, WhatTheUserMadeOrChangedIsGuardedAtAllTimes) {
+  const Workspace workspace;
+  host_git(workspace, "git init -q user; git init -q .");
+  EXPECT_EQ(workspace.run({"sh", "-c", "git init -q made; git init -q adopted"}).exit_code, 0);
+  host_git(workspace, "printf '#!/bin/sh\\n' > adopted/.git/hooks/pre-commit");
+  const auto writes = [&](const std::string& path) {
+    return workspace.run({"sh", "-c", "echo '#' >> " + path}).exit_code == 0;
+  };
+  for (const char* const users :
+       {".git/config", "user/.git/config", "adopted/.git/config", "adopted/.git/hooks/pre-commit"})
+    EXPECT_FALSE(writes(users)) << users;
+  EXPECT_TRUE(exists(workspace / "adopted/.git/hooks/pre-commit"));
+  for (const char* const users : {"user", "adopted"}) {
+    const std::string name(users);
+    EXPECT_NE(workspace.run({"sh", "-c", "mv " + name + " away"}).exit_code, 0);
+    EXPECT_NE(workspace.run({"sh", "-c", "rm -rf " + name}).exit_code, 0);
+    EXPECT_NE(read_file(workspace / (name + "/.git/config")), "");
+  }
+  EXPECT_TRUE(writes("made/.git/config"));  // control
+  EXPECT_EQ(workspace.run({"sh", "-c", "mv made away; rm -rf away"}).exit_code, 0);
+}
+
+// With the state directory in the workspace, as when that is the home.
+KERNEL_TEST(EscapeNewRepository, TheRecordIsOutOfReach) {
+  const Workspace workspace;
+  RunOptions options = workspace.options();
+  options.environment["XDG_STATE_HOME"] = workspace / "state";
+  const auto run = [&](const std::string& script) {
+    return workspace.run({"sh", "-c", script}, {}, options);
+  };
+  EXPECT_EQ(run("git init -q new; echo x > state/control").exit_code, 0);
+  EXPECT_TRUE(exists(workspace / "state/control"));
+  const std::string record = read_file(workspace / "state/coop/made_inside");
+  EXPECT_NE(record, "");
+  EXPECT_NE(run("echo x >> state/coop/made_inside").exit_code, 0);
+  EXPECT_NE(run("rm state/coop/made_inside").exit_code, 0);
+  EXPECT_NE(run("mv state/coop away").exit_code, 0);
+  EXPECT_NE(run("mv state away").exit_code, 0);
+  EXPECT_EQ(run("cat state/coop/made_inside").out, "");
+  EXPECT_TRUE(exists(workspace / "state/coop/made_inside"));
 }
 
 KERNEL_TEST(EscapeNewRepository, TheAgentIsToldWhichSettingIsTheReason) {

@@ -115,6 +115,13 @@ KERNEL_TEST(EscapeHomeWorkspace, AStartUpFileThatLiesInTheWorkspaceIsGuarded) {
   EXPECT_NE(place.run(project, "echo evil >> bashrc").exit_code, 0);
   EXPECT_NE(place.run(project, "mv bashrc other; echo evil > bashrc").exit_code, 0);
   EXPECT_EQ(read_file(project + "/bashrc"), "mine\nmore\n");
+  // The same for the names that the list of guards marks as those of a home.
+  make_directories(project + "/nvim");
+  make_directories(place.home() + "/.config");
+  EXPECT_EQ(place.run(project, "echo mine > nvim/init.lua").exit_code, 0);  // control
+  make_symlink("../project/nvim", place.home() + "/.config/nvim");
+  EXPECT_NE(place.run(project, "echo evil >> nvim/init.lua").exit_code, 0);
+  EXPECT_EQ(read_file(project + "/nvim/init.lua"), "mine\n");
 }
 
 }  // namespace

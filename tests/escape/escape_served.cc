@@ -80,6 +80,8 @@ KERNEL_TEST(EscapeServed, EveryWayToAGuardedName) {
   const Arguments refused{
       "echo x > .git/config",
       "echo x > .git/config.lock",
+      "set -C; echo x > .git/config.lock; mv .git/config.lock .git/config",
+      "set -C; echo x > .git/config.lock; mv .git/config.lock .git/t",
       "echo x > .git/CONFIG",
       "echo x > .git/config.worktree",
       "echo x > .git/commondir",

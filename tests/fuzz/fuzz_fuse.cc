@@ -34,7 +34,9 @@ const std::string& directory() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace coop;
   const std::vector<std::string> names{".git", ".git/config", ".git/hooks", ".git/info/attributes"};
-  auto files = guards::GitFiles::open(directory() + "/g", guards::GuardNames(names), {}, {});
+  guards::Refusals refusals;
+  auto files =
+      guards::GitFiles::open(directory() + "/g", guards::GuardNames(names), {}, {}, refusals);
   if (!files) std::abort();
   fuse::Session session(**files);
   std::vector<std::byte> message;

@@ -86,9 +86,131 @@ KERNEL_TEST(KernelGit, WhatWasClonedIsUsableInLaterCalls) {
     EXPECT_EQ(call("cd new; git log --format=%s"), "second\nfirst\n");
     EXPECT_EQ(call("cd clone; git config remote.origin.url | sed 's,.*/,,'"), "remote.git\n");
     must_host(workspace / "clone", "git fsck --no-progress; git status --short");
-    // Its settings are read-only now, as those of any other repository.
-    EXPECT_NE(workspace.run(shell(git("cd clone; git config a.b c")), in_view(view)).exit_code, 0);
+    call("cd clone; git remote add other https://example.com/x.git; git branch -q -m renamed");
+    EXPECT_EQ(call("cd clone; git remote; git branch --show-current"), "origin\nother\nrenamed\n");
   }
+}
+
+KERNEL_TEST(KernelGit, WhatWasMadeInsideCanBeMovedAndRemovedByALaterCall) {
+  for (const std::string& view : kViews) {
+    const Workspace workspace{visible_place()};
+    const auto call = [&](const std::string& script) {
+      const Ran ran = workspace.run(shell(git(script)), in_view(view));
+      EXPECT_EQ(ran.exit_code, 0) << view << ": " << script << "\n" << ran.err;
+      EXPECT_EQ(ran.err, "") << view << ": " << script;
+      return ran.out;
+    };
+    must_host(workspace.path(), "git init -q -b main; git commit -q --allow-empty -m first");
+    call(
+        "git init -q library; git -C library commit -q --allow-empty -m x; git init -q super; "
+        "cd super; git -c protocol.file.allow=always submodule --quiet add ../library sub; "
+        "git commit -qm y; git init -q --bare ../bare.git; git clone -q ../library ../clone");
+    call(
+        "mv clone other; mv super moved; git -C other log --format=%s; git -C moved status "
+        "--short");
+    EXPECT_EQ(call("git -C other log --format=%s"), "x\n");
+    call("rm -rf other moved bare.git library");
+    EXPECT_EQ(call("ls | grep -v payload || true"), "");
+    must_host(workspace.path(), "git fsck --no-progress; git log --format=%s");
+  }
+}
+
+KERNEL_TEST(KernelGit, WorktreesMadeInsideCanBeRemovedByALaterCall) {
+  const Workspace workspace{visible_place()};
+  const auto call = [&](const std::string& script) {
+    const Ran ran = workspace.run(shell(git(script)), {"--view", "host"});
+    EXPECT_EQ(ran.exit_code, 0) << script << "\n" << ran.err;
+    EXPECT_EQ(ran.err, "") << script;
+    return ran.out;
+  };
+  must_host(workspace.path(), "git init -q -b main; echo x > f; git add f; git commit -qm first");
+  call("git worktree add -q a; git worktree add -q b; git worktree remove a");
+  call("cd b; echo y > f; git commit -qam second; git gc -q; git stash list");
+  call("git worktree move b c; git worktree remove c; git merge -q --ff-only b");
+  EXPECT_EQ(call("git worktree list | wc -l; cat f"), "1\ny\n");
+  must_host(workspace.path(), "test ! -e .git/worktrees; git fsck --no-progress");
+}
+
+// In the minimal view its checkout does not exist, so that git would take it for abandoned.
+KERNEL_TEST(KernelGit, AWorktreeOfTheHostIsNotRemovedFromInside) {
+  const Workspace workspace{visible_place()};
+  must_host(workspace.path(),
+            "git init -q -b main; echo x > f; git add f; git commit -qm first; "
+            "git worktree add -q ../outer; git worktree add -q inner");
+  if (!workspace.run(shell("grep -e '- fuse' /proc/self/mountinfo")).out.contains("/.git"))
+    GTEST_SKIP() << "git directories are not served here";
+  for (const std::string& view : kViews) {
+    EXPECT_NE(workspace.run(shell(git("git worktree remove inner")), in_view(view)).exit_code, 0);
+    EXPECT_NE(workspace.run(shell(git("git worktree unlock inner")), in_view(view)).exit_code, 0);
+    const Ran ran = workspace.run(shell(git("git worktree prune; git gc -q")), in_view(view));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  }
+  EXPECT_TRUE(exists(workspace / "inner/f"));
+  must_host(workspace.around() / "outer", "git status --short; git commit -q --allow-empty -m x");
+  // On the host nothing is locked.
+  must_host(workspace.path(), "git worktree remove inner; git worktree remove ../outer");
+}
+
+KERNEL_TEST(KernelGit, WhatIsWrittenBesideTheWorkspaceIsLostAndANoteSaysSo) {
+  const Workspace workspace{visible_place()};
+  must_host(workspace.path(), "git init -q -b main; git commit -q --allow-empty -m first");
+  const auto notes = [&](const std::string& script) {
+    const Ran ran =
+        workspace.run(shell(git(script)), {"--view", "host", "--json"}, workspace.options());
+    return json_of(ran).value("notes", nlohmann::json::array()).dump();
+  };
+  EXPECT_THAT(notes("git worktree add -q ../beside"), HasSubstr(workspace.around() / "beside"));
+  EXPECT_FALSE(exists(workspace.around() / "beside"));
+  must_host(workspace.path(), "git worktree prune");
+  EXPECT_EQ(notes("mkdir -p ~/.cache/x ~/.config; touch ~/.bash_history made"), "[]");
+  const std::string many = notes("cd ..; touch 1 2 3 4 5 6 7 8 9");
+  EXPECT_THAT(many, HasSubstr("and more"));
+  EXPECT_LT(many.size(), 1000U);
+}
+
+// These write git's settings on the way. What they are for must be done nevertheless.
+KERNEL_TEST(KernelGit, CommandsThatAlsoWriteSettingsDoTheRest) {
+  const Workspace workspace;
+  must_host(workspace.path(),
+            "git init -q -b main; echo x > f; git add .; git commit -qm first; git branch -q old; "
+            "git update-ref refs/remotes/origin/topic HEAD; echo y > g; git add g; git commit -qm "
+            "second; git config remote.origin.url https://example.com/x; git config "
+            "remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'");
+  const std::string settings = read_file(workspace / ".git/config");
+  const auto call = [&](const std::string& script) {
+    return workspace.run(shell(git(script + " 2>&1 || true; git branch --show-current; git status "
+                                            "--short")));
+  };
+  EXPECT_THAT(call("git checkout -q -b new origin/topic").out, testing::EndsWith("\nnew\n"));
+  EXPECT_FALSE(exists(workspace / "g"));
+  EXPECT_THAT(call("git checkout -q main").out, testing::EndsWith("main\n"));
+  EXPECT_THAT(call("git switch -q topic").out, testing::EndsWith("\ntopic\n"));
+  call("git checkout -q main; git branch -m old renamed || true; git branch -qD new");
+  EXPECT_EQ(
+      run_bare(shell("git branch --format='%(refname:short)'"), {.directory = workspace.path()})
+          .out,
+      "main\nrenamed\ntopic\n");
+  EXPECT_EQ(read_file(workspace / ".git/config"), settings);
+  EXPECT_FALSE(exists(workspace / ".git/config.lock"));
+  EXPECT_EQ(run_bare(shell("git status --short"), {.directory = workspace.path()}).out, "");
+}
+
+KERNEL_TEST(KernelGit, ARefusedSettingIsExplainedAtTheEnd) {
+  const Workspace workspace;
+  must_host(workspace.path(), "git init -q -b main; git commit -q --allow-empty -m first");
+  const Arguments add = shell("git remote add x https://example.com/x");
+  const nlohmann::json output = json_of(workspace.run(add, {"--json"}));
+  EXPECT_NE(output["exit_code"], 0);
+  if (!workspace.run(shell("grep -e '- fuse' /proc/self/mountinfo")).out.contains("/.git"))
+    GTEST_SKIP() << "git directories are not served here";
+  ASSERT_EQ(output["denials"].size(), 1U) << output.dump();
+  EXPECT_EQ(output["denials"][0]["what"], "changing " + (workspace / ".git/config"));
+  EXPECT_EQ(output["denials"][0]["grant"], "--allow-guarded .git/config");
+  EXPECT_THAT(workspace.run(add).err, HasSubstr("to allow it: --allow-guarded .git/config"));
+  const Ran allowed = workspace.run(add, {"--allow-guarded", ".git/config"});
+  EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+  // Nothing is refused, so nothing is said.
+  EXPECT_EQ(workspace.run(shell(git("git commit -q --allow-empty -m y; git gc -q"))).err, "");
 }
 
 KERNEL_TEST(KernelGit, SubmodulesAndWorktreesMadeInsideAreUsableInLaterCalls) {

@@ -241,6 +241,26 @@ KERNEL_TEST(KernelPoolAge, AFileOfAnEarlierCommandIsNotTheUsers) {
   EXPECT_TRUE(exists(workspace / "plain"));  // control
 }
 
+// The next sandbox is prepared while the first command already has a repository there.
+KERNEL_TEST(KernelPoolAge, ARepositoryOfAnEarlierCommandCanBeChangedAndRemoved) {
+  const Workspace workspace;
+  Pool pool = must_make(workspace, 1);
+  const auto run = [&](const std::string& script) {
+    const Result<ExecOutput> done = pool.exec({.arguments = shell(script)});
+    EXPECT_TRUE(eventually([&] { return pool.ready() == 1; }));
+    return done ? done->exit_code : -1;
+  };
+  EXPECT_EQ(run("git init -q new; sleep 0.5"), 0);
+  EXPECT_EQ(run("git -C new remote add one https://example.com/x"), 0);
+  const std::string settings = read_file(workspace / "new/.git/config");
+  EXPECT_NE(settings.find("example.com"), std::string::npos);
+  // What must not stay is undone to what the command before left, not to what was there when this one was prepared.
+  EXPECT_EQ(run("git -C new config core.pager evil"), 0);
+  EXPECT_EQ(read_file(workspace / "new/.git/config"), settings);
+  EXPECT_EQ(run("mv new other && rm -rf other"), 0);
+  EXPECT_FALSE(exists(workspace / "other"));
+}
+
 KERNEL_TEST(KernelPoolAge, AHiddenPathThatAppearsIsHidden) {
   const Workspace other;
   Policy policy{

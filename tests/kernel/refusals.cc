@@ -12,6 +12,30 @@ KERNEL_TEST(KernelRefusals, TheKernelsFileSystemsAreNoWorkspace) {
   }
 }
 
+KERNEL_TEST(KernelRefusals, AGuardedDirectoryIsNoWorkspace) {
+  const Workspace workspace;
+  run_bare({"git", "init", "-q", workspace.path()});
+  for (const char* directory : {".git/hooks", ".git/hooks/deeper", ".vscode", ".cursor/plain"})
+    make_directories(workspace / directory);
+  const auto plants = [&](const std::string& directory, const Arguments& flags = {}) {
+    Arguments words{"run", "-w", workspace / directory};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"--", "touch", "planted"});
+    return run_coop(words);
+  };
+  for (const char* directory : {".git/hooks", ".git/hooks/deeper", ".vscode", ".cursor/plain"}) {
+    const Ran ran = plants(directory);
+    EXPECT_EQ(ran.exit_code, 125) << directory;
+    EXPECT_NE(ran.err.find("--allow-guarded"), std::string::npos) << ran.err;
+    EXPECT_FALSE(exists(workspace / (std::string(directory) + "/planted")));
+  }
+  EXPECT_EQ(plants(".git/hooks", {"--allow-guarded", ".git/hooks"}).exit_code, 0);  // control
+  EXPECT_TRUE(exists(workspace / ".git/hooks/planted"));
+  // Agents keep checkouts there.
+  run_bare({"git", "init", "-q", workspace / ".cursor/worktrees/x"});
+  EXPECT_EQ(plants(".cursor/worktrees/x").exit_code, 0);
+}
+
 KERNEL_TEST(KernelRefusals, VariablesThatInjectCodeNeedTheirOwnWord) {
   const Workspace workspace;
   const Ran refused = workspace.run({"true"}, {"--env", "LD_PRELOAD=/x.so"});

@@ -5,7 +5,6 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "guards/git/config.h"
 
 namespace coop::guards {
 
@@ -14,8 +13,7 @@ namespace {
 // Settings that git itself, clone, submodule, worktree and usual programs write, and none of whose values makes git run a
 // program, read another file or contact a host by itself (a promisor remote is contacted by "git status"). "*" is a
 // subsection.
-constexpr std::array<std::string_view, 64> kHarmless{
-    "advice.detachedhead",
+constexpr std::array kHarmless = std::to_array<std::string_view>({
     "author.email",
     "author.name",
     "branch.*.description",
@@ -23,10 +21,13 @@ constexpr std::array<std::string_view, 64> kHarmless{
     "branch.*.rebase",
     "branch.autosetupmerge",
     "branch.autosetuprebase",
-    "color.ui",
+    "branch.sort",
+    "column.ui",
     "commit.gpgsign",
+    "commit.verbose",
     "committer.email",
     "committer.name",
+    "core.abbrev",
     "core.autocrlf",
     "core.bare",
     "core.checkstat",
@@ -47,6 +48,9 @@ constexpr std::array<std::string_view, 64> kHarmless{
     "core.sparsecheckoutcone",
     "core.symlinks",
     "core.trustctime",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.renames",
     "extensions.noop",
     "extensions.objectformat",
     "extensions.preciousobjects",
@@ -63,11 +67,15 @@ constexpr std::array<std::string_view, 64> kHarmless{
     "lfs.*.access",
     "lfs.*.locksverify",
     "lfs.repositoryformatversion",
+    "log.date",
     "merge.conflictstyle",
+    "merge.ff",
     "pull.ff",
     "pull.rebase",
     "push.autosetupremote",
     "push.default",
+    "rebase.autosquash",
+    "rebase.autostash",
     "remote.*.fetch",
     "remote.*.gh-resolved",
     "remote.*.mirror",
@@ -79,12 +87,13 @@ constexpr std::array<std::string_view, 64> kHarmless{
     "submodule.active",
     "user.email",
     "user.name",
-};
+});
+// Only colours and hints, whatever the key.
+constexpr std::array<std::string_view, 2> kHarmlessSections{"advice", "color"};
 constexpr std::array<std::string_view, 3> kUrls{"remote.*.pushurl", "remote.*.url",
                                                 "submodule.*.url"};
 // The name of a remote, or a URL.
-constexpr std::array<std::string_view, 3> kRemotes{"branch.*.pushremote", "branch.*.remote",
-                                                   "remote.pushdefault"};
+constexpr std::array<std::string_view, 2> kRemotes{"branch.*.pushremote", "branch.*.remote"};
 constexpr std::array<std::string_view, 4> kUpdates{"checkout", "merge", "none", "rebase"};
 constexpr std::array<std::string_view, 6> kStrategies{"octopus",   "ort",     "ours",
                                                       "recursive", "resolve", "subtree"};
@@ -133,8 +142,9 @@ bool is_known(const std::string& pattern, ConfigFile file) {
   if (file == ConfigFile::worktree && !pattern.starts_with("core.sparsecheckout") &&
       pattern != "index.sparse")
     return false;
-  return contains(kHarmless, pattern) || contains(kUrls, pattern) || contains(kRemotes, pattern) ||
-         pattern == "submodule.*.update";
+  return contains(kHarmless, pattern) ||
+         contains(kHarmlessSections, pattern.substr(0, pattern.find('.'))) ||
+         contains(kUrls, pattern) || contains(kRemotes, pattern) || pattern == "submodule.*.update";
 }
 
 std::optional<std::string> danger_of(const GitSetting& setting, ConfigFile file) {
@@ -181,6 +191,10 @@ bool is_plain_remote(std::string_view url) {
     return contains(kSchemes, scheme) && !url.contains('%');
   }
   return true;  // HOST:PATH for ssh, a path, or the name of a remote
+}
+
+bool is_harmless_setting(const GitSetting& setting) {
+  return !danger_of(setting, ConfigFile::repository);
 }
 
 ConfigVerdict judge_config(std::string_view text, ConfigFile file) {

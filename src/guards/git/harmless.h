@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "guards/git/config.h"
+
 namespace coop::guards {
 
 struct ConfigVerdict {
@@ -18,6 +20,9 @@ struct ConfigVerdict {
 // not.
 enum class ConfigFile { repository, worktree };
 ConfigVerdict judge_config(std::string_view text, ConfigFile file);
+
+// One setting, by the same list.
+bool is_harmless_setting(const GitSetting& setting);
 
 // Whether git can fetch from there without running anything that the URL names: no "ext::", no options for ssh.
 bool is_plain_remote(std::string_view url);

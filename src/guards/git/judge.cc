@@ -75,8 +75,11 @@ std::optional<std::string> danger_of_config(int directory, const std::string& na
   return verdict.danger;
 }
 
-// Git runs a hook by its exact name, and none of the names ends in ".sample".
-Result<std::vector<std::string>> samples_in(int hooks, std::optional<std::string>& danger) {
+// Git runs a hook by its exact name, and none of the names ends in ".sample". In the old directories of remotes every file
+// names one.
+enum class Held { hooks, remotes };
+Result<std::vector<std::string>> samples_in(int hooks, Held held,
+                                            std::optional<std::string>& danger) {
   constexpr std::string_view kSample = ".sample";
   std::vector<std::string> samples;
   const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
@@ -84,8 +87,11 @@ Result<std::vector<std::string>> samples_in(int hooks, std::optional<std::string
     struct stat status{};
     if (type == DT_UNKNOWN && ::fstatat(hooks, entry.data(), &status, AT_SYMLINK_NOFOLLOW) == 0)
       type = static_cast<unsigned char>(IFTODT(status.st_mode));
-    const bool sample = type == DT_REG && entry.size() > kSample.size() && entry.ends_with(kSample);
-    if (!sample) danger = printable(entry) + " is a hook, which git runs";
+    const bool sample = held == Held::hooks && type == DT_REG && entry.size() > kSample.size() &&
+                        entry.ends_with(kSample);
+    if (!sample)
+      danger = printable(entry) + (held == Held::hooks ? " is a hook, which git runs"
+                                                       : " names a repository that git sends to");
     if (samples.size() >= kMostHooks) danger = "it has too many entries";
     samples.emplace_back(entry);
     return danger ? Next::stop : Next::go_on;
@@ -108,12 +114,12 @@ Result<void> renew(int parent, const std::string& name, int hooks,
   return rename_entry({parent, fresh}, {parent, name});
 }
 
-std::optional<std::string> danger_of_hooks(int parent, const std::string& name) {
+std::optional<std::string> danger_of_directory(int parent, const std::string& name, Held held) {
   std::optional<std::string> danger;
   Result<DirectoryStack> hooks = DirectoryStack::open(parent, name);
   if (!hooks) return "it cannot be read";
   hooks->make_writable();
-  const Result<std::vector<std::string>> samples = samples_in(hooks->fd(), danger);
+  const Result<std::vector<std::string>> samples = samples_in(hooks->fd(), held, danger);
   if (danger) return danger;
   if (!samples || !renew(parent, name, hooks->fd(), *samples)) return "it cannot be made anew";
   return std::nullopt;
@@ -127,13 +133,14 @@ std::optional<std::string> danger_at(const Path& base, std::string_view relative
   const bool config = (found.guard == ".git/config" && name == "config") ||
                       (found.guard == ".git/config.worktree" && name == "config.worktree");
   const bool hooks = found.guard == ".git/hooks";
+  const bool remotes = found.guard == ".git/remotes" || found.guard == ".git/branches";
   // What a symlink leads to belongs to a repository that was there before.
-  if ((!config && !hooks) || !found.link.empty() || !found.through.empty()) return "";
+  if ((!config && !hooks && !remotes) || !found.link.empty() || !found.through.empty()) return "";
   Result<DirectoryStack> directory = open_parent(base, relative);
   if (!directory) return "";
   directory->make_writable();
   return config ? danger_of_config(directory->fd(), name, found.path, trees)
-                : danger_of_hooks(directory->fd(), name);
+                : danger_of_directory(directory->fd(), name, hooks ? Held::hooks : Held::remotes);
 }
 
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,

@@ -61,17 +61,14 @@ GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
 }
 
 // In a tree, whether they exist or not: a new one is obeyed like an old one. Elsewhere they may be symlinks into a tree
-// (a repository of dotfiles). One lstat(2) each, because this is done at every start.
-void GitNames::home_guards(std::span<const std::string> guards, const GitUser& user) {
-  for (const Path& home : user.homes) {
-    const Path real = canonical(home).value_or(home);
-    for (const std::string& guard : guards) {
-      if (!guard.starts_with("~/")) continue;
-      const Path path = join(real, guard.substr(2));
-      struct stat status{};
-      const bool near = tree_of(path, writable_) != nullptr || ::lstat(path.c_str(), &status) == 0;
-      if (near && matters(path)) add(NamedPath{.path = path, .guard = guard});
-    }
+// (a repository of dotfiles). A grant may lead into the home through symlinks. For the workspace alone one lstat(2) decides:
+// resolving every name costs more than the rest of a start.
+void GitNames::home_guards(const std::vector<NamedPath>& all) {
+  for (const NamedPath& named : all) {
+    struct stat status{};
+    const bool near = writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
+                      ::lstat(named.path.c_str(), &status) == 0;
+    if (near && matters(named.path)) add(named);
   }
 }
 

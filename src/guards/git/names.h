@@ -2,7 +2,6 @@
 #pragma once
 
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +32,8 @@ class GitNames {
   // A working tree whose .git is a file or symlink that leads to `target`.
   void checkout(const Path& top, std::string_view target);
 
-  // Any other path that is guarded, if the sandbox may write there.
-  void name(const NamedPath& named) {
-    if (matters(named.path)) add(named);
-  }
-  // Those of `guards` that are of the home directory ("~/.bashrc") and lie in one of the trees, or lead there.
-  void home_guards(std::span<const std::string> guards, const GitUser& user);
+  // Those of the home directory that lie in one of the trees, or lead there.
+  void home_guards(const std::vector<NamedPath>& all);
 
   // Sorted, each once.
   std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }

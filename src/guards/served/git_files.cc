@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+
+#include "base/path.h"
 
 namespace coop::guards {
 
@@ -23,6 +26,7 @@ namespace {
 constexpr std::uint32_t kPermissions = 0777 | S_ISVTX;  // never S_ISUID or S_ISGID
 constexpr std::uint32_t kUnmapped = 65534;
 constexpr std::size_t kMostMade = 100'000;
+constexpr std::string_view kLinked = ".git/config";  // which guard it was is not known
 
 std::unexpected<int> failure() { return std::unexpected(errno); }
 std::unexpected<int> refused() { return std::unexpected(EROFS); }
@@ -61,12 +65,14 @@ bool leads_out(const std::string& text, std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<GitFiles>> GitFiles::open(const Path& directory, GuardNames names,
-                                                 ServedIds ids, KnownFiles known) {
+                                                 ServedIds ids, KnownFiles known,
+                                                 Refusals& refusals) {
   const UniqueFd root = TRY(open_file("/", O_PATH | O_DIRECTORY));
   UniqueFd fd = TRY(open_beneath(root.get(), directory.substr(1), O_PATH | O_DIRECTORY));
   struct stat status{};
   if (::fstat(fd.get(), &status) < 0) return system_error("fstat", directory);
-  std::unique_ptr<GitFiles> files(new GitFiles(GitRules(std::move(names)), ids, std::move(known)));
+  std::unique_ptr<GitFiles> files(
+      new GitFiles(GitRules(std::move(names)), ids, std::move(known), refusals));
   ServedPlace top = files->rules_.top();
   files->nodes_.set_root(std::move(fd), status, std::move(top));
   return files;
@@ -96,8 +102,10 @@ fuse_attr GitFiles::attributes_of(const struct stat& status) const {
 ServedPlace GitFiles::place_of(const ServedPlace& parent, std::string_view name, int fd,
                                const struct stat& status) const {
   const Inode inode(status.st_dev, status.st_ino);
-  if (!S_ISDIR(status.st_mode))
-    return {.guarded = rules_.is_guarded(parent, name) || known_.linked.contains(inode)};
+  if (!S_ISDIR(status.st_mode)) {
+    const std::string_view guard = rules_.guard_of(parent, name);
+    return {.guard = guard.empty() && known_.linked.contains(inode) ? kLinked : guard};
+  }
   if (rules_.may_be_made(parent) && was_made_inside(fd)) return {.made_inside = true};
   return rules_.below(
       parent, name,
@@ -108,15 +116,83 @@ Answer<Found> GitFiles::look_up(NewName at) {
   const ServedNode* const parent = nodes_.find(at.parent);
   if (parent == nullptr) return std::unexpected(ESTALE);
   const std::string name(at.name);
+  if (UniqueFd draft = drafts_.find(parent->identity, name); draft.valid())
+    return look_up_draft(std::move(draft));
   UniqueFd fd(::openat(parent->fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
+  if (!fd.valid() && errno == ENOENT && rules_.is_lock_of_worktree(parent->place, name))
+    return look_up_lock();
   if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
   ServedPlace place = place_of(parent->place, name, fd.get(), status);
   const auto [number, node] = nodes_.enter(std::move(fd), status);
   if (number == fuse::kRoot) return std::unexpected(ELOOP);
-  place.guarded = place.guarded || (node->place.guarded && !S_ISDIR(status.st_mode));
+  if (!place.guarded() && !S_ISDIR(status.st_mode)) place.guard = node->place.guard;
   node->place = std::move(place);
   return Found{number, attributes_of(status)};
+}
+
+// A worktree whose checkout is not visible inside looks abandoned there, and `git worktree prune` (`git gc` too) would remove
+// what belongs to it; `git worktree remove` would delete a checkout before it comes upon the guarded .git file. Both
+// leave a locked one alone.
+Answer<Found> GitFiles::look_up_lock() {
+  constexpr std::string_view kText = "a worktree of the host: guarded by coop\n";
+  if (!lock_.valid()) {
+    UniqueFd fd(::memfd_create("locked", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!fd.valid() || ::fchmod(fd.get(), 0444) < 0 ||
+        ::write(fd.get(), kText.data(), kText.size()) != static_cast<ssize_t>(kText.size()) ||
+        ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+      return failure();
+    lock_ = std::move(fd);
+  }
+  UniqueFd fd(::fcntl(lock_.get(), F_DUPFD_CLOEXEC, 0));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
+  const auto [number, node] = nodes_.enter(std::move(fd), status);
+  node->place = {.guard = ".git"};
+  return Found{number, attributes_of(status)};
+}
+
+Answer<Found> GitFiles::look_up_draft(UniqueFd fd) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) < 0) return failure();
+  const auto [number, node] = nodes_.enter(std::move(fd), status);
+  node->place = {};
+  return Found{number, attributes_of(status)};
+}
+
+Answer<std::pair<Found, Opened>> GitFiles::create_draft(const ServedNode& parent, NewName at,
+                                                        std::uint32_t mode) {
+  const Answer<void> made =
+      drafts_.make(parent.identity, parent.fd.get(), at.name, mode & kPermissions);
+  if (!made && made.error() == EEXIST) return std::unexpected(EEXIST);
+  // The file system has no files without a name.
+  if (!made) return refuse(rules_.guard_of(parent.place, at.name), parent.fd.get(), at.name);
+  const Answer<Found> found = look_up(at);
+  if (!found) return std::unexpected(found.error());
+  const Answer<fuse::Handle> handle = keep(drafts_.find(parent.identity, at.name).release());
+  if (!handle) return std::unexpected(handle.error());
+  return std::pair(*found, Opened{*handle, 0});
+}
+
+// Many commands write the settings as they are: `git branch -m`, `git submodule update`.
+Answer<void> GitFiles::rename_draft(const ServedNode& parent, NewName from, NewName to,
+                                    std::uint32_t flags) {
+  const bool own =
+      flags == 0 && from.parent == to.parent && std::string(to.name) + ".lock" == from.name;
+  if (!own || !drafts_.is_same(parent.identity, parent.fd.get(), from.name, to.name))
+    return refuse(rules_.guard_of(parent.place, from.name), parent.fd.get(), from.name);
+  drafts_.remove(parent.identity, from.name);
+  return {};
+}
+
+// The program inside gets EROFS; the report at the end says which grant it lacks.
+std::unexpected<int> GitFiles::refuse(std::string_view guard, int fd, std::string_view name) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlink(path_of(fd).c_str(), text.data(), text.size());
+  const Path path(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  if (name.ends_with(".lock")) name.remove_suffix(std::string_view(".lock").size());
+  refusals_.add(guard, name.empty() ? path : join(path, name));
+  return refused();
 }
 
 void GitFiles::forget(fuse::Node node, std::uint64_t count) { nodes_.forget(node, count); }
@@ -124,7 +200,8 @@ void GitFiles::forget(fuse::Node node, std::uint64_t count) { nodes_.forget(node
 Answer<ServedNode*> GitFiles::writable_parent(NewName at) {
   ServedNode* const parent = nodes_.find(at.parent);
   if (parent == nullptr) return std::unexpected(ESTALE);
-  if (rules_.is_guarded(parent->place, at.name)) return refused();
+  if (const std::string_view guard = rules_.guard_of(parent->place, at.name); !guard.empty())
+    return refuse(guard, parent->fd.get(), at.name);
   return parent;
 }
 
@@ -159,6 +236,9 @@ Answer<Found> GitFiles::make_directory(NewName at, std::uint32_t mode) {
 }
 
 Answer<void> GitFiles::remove(NewName at, int flags) {
+  if (const ServedNode* const holder = nodes_.find(at.parent);
+      holder != nullptr && flags == 0 && drafts_.remove(holder->identity, at.name))
+    return {};
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   return done(::unlinkat((*parent)->fd.get(), std::string(at.name).c_str(), flags));
@@ -179,6 +259,9 @@ Answer<void> GitFiles::check_moved(const ServedNode& parent, std::string_view na
 Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
   if ((flags & ~static_cast<std::uint32_t>(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0)
     return std::unexpected(EINVAL);
+  if (const ServedNode* const holder = nodes_.find(from.parent);
+      holder != nullptr && drafts_.find(holder->identity, from.name).valid())
+    return rename_draft(*holder, from, to, flags);
   const Answer<ServedNode*> old_parent = writable_parent(from);
   if (!old_parent) return std::unexpected(old_parent.error());
   const Answer<ServedNode*> new_parent = writable_parent(to);
@@ -203,7 +286,7 @@ Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
 Answer<Found> GitFiles::link(fuse::Node number, NewName at) {
   const ServedNode* const node = nodes_.find(number);
   if (node == nullptr) return std::unexpected(ESTALE);
-  if (node->place.guarded) return refused();
+  if (node->place.guarded()) return refuse(node->place.guard, node->fd.get());
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   if (::linkat(AT_FDCWD, path_of(node->fd.get()).c_str(), (*parent)->fd.get(),
@@ -242,7 +325,7 @@ Answer<fuse_attr> GitFiles::attributes(fuse::Node number) {
 Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr_in& wanted) {
   const ServedNode* const node = nodes_.find(number);
   if (node == nullptr) return std::unexpected(ESTALE);
-  if (node->place.guarded) return refused();
+  if (node->place.guarded()) return refuse(node->place.guard, node->fd.get());
   // Inside there is one id. As root this process could give the file to any other.
   if (((wanted.valid & FATTR_UID) != 0 && wanted.uid != ids_.inside_uid) ||
       ((wanted.valid & FATTR_GID) != 0 && wanted.gid != ids_.inside_gid))
@@ -316,7 +399,7 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
   if (node == nullptr) return std::unexpected(ESTALE);
   // Opening a FIFO would block, opening a device would act on it. The kernel does not ask us to.
   if (node->type != S_IFREG) return std::unexpected(EINVAL);
-  if (writes(flags) && node->place.guarded) return refused();
+  if (writes(flags) && node->place.guarded()) return refuse(node->place.guard, node->fd.get());
   constexpr std::uint32_t kPassed = O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
   // O_NONBLOCK: another sandbox may hold a lease on the file, and would stop us.
   const Answer<fuse::Handle> handle =
@@ -329,6 +412,9 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
 
 Answer<std::pair<Found, Opened>> GitFiles::create(NewName at, std::uint32_t flags,
                                                   std::uint32_t mode) {
+  if (const ServedNode* const holder = nodes_.find(at.parent);
+      holder != nullptr && (flags & O_EXCL) != 0 && rules_.is_draft(holder->place, at.name))
+    return create_draft(*holder, at, mode);
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   constexpr std::uint32_t kPassed = O_ACCMODE | O_EXCL | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
@@ -343,7 +429,7 @@ Answer<std::pair<Found, Opened>> GitFiles::create(NewName at, std::uint32_t flag
   if (!found) return std::unexpected(found.error());
   const ServedNode* const node = nodes_.find(found->node);
   const bool same = node->identity == Inode(status.st_dev, status.st_ino);
-  if (!same || !S_ISREG(status.st_mode) || node->place.guarded) {
+  if (!same || !S_ISREG(status.st_mode) || node->place.guarded()) {
     forget(found->node, 1);
     return std::unexpected(same ? EROFS : ESTALE);
   }

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "base/result.h"
+#include "guards/served/drafts.h"
 #include "guards/served/node_table.h"
+#include "guards/served/refusals.h"
 #include "sys/fd.h"
 #include "sys/fuse/file_system.h"
 
@@ -22,20 +24,23 @@ struct ServedIds {
   std::uint32_t host_uid = 0, host_gid = 0, inside_uid = 0, inside_gid = 0;
 };
 
-using Inode = std::pair<std::uint64_t, std::uint64_t>;  // device, number
+using Inode = std::pair<std::uint64_t, std::uint64_t>;                         // device, number
+using BornDirectory = std::tuple<std::uint64_t, std::uint64_t, std::int64_t>;  // with its birth
 
 // What was found before the run.
 struct KnownFiles {
   std::set<Inode> git{};  // git directories: submodules and worktrees
   std::set<Inode>
       linked{};  // guarded files with several hard links: read-only under each of their names
+  std::set<BornDirectory> made{};  // git directories that earlier sandboxes made
 };
 
 // Used by one thread, which has a umask of 0 of its own.
 class GitFiles : public fuse::FileSystem {
  public:
   static Result<std::unique_ptr<GitFiles>> open(const Path& directory, GuardNames names,
-                                                ServedIds ids, KnownFiles known);
+                                                ServedIds ids, KnownFiles known,
+                                                Refusals& refusals);
 
   fuse::Answer<fuse::Found> look_up(fuse::NewName at) override;
   void forget(fuse::Node node, std::uint64_t count) override;
@@ -63,13 +68,23 @@ class GitFiles : public fuse::FileSystem {
   fuse::Answer<fuse_kstatfs> statistics(fuse::Node node) override;
 
  private:
-  using BornDirectory = std::tuple<std::uint64_t, std::uint64_t, std::int64_t>;  // with its birth
-
-  GitFiles(GitRules rules, ServedIds ids, KnownFiles known)
-      : rules_(std::move(rules)), ids_(ids), known_(std::move(known)) {}
+  GitFiles(GitRules rules, ServedIds ids, KnownFiles known, Refusals& refusals)
+      : rules_(std::move(rules)),
+        ids_(ids),
+        known_(std::move(known)),
+        refusals_(refusals),
+        made_(known_.made) {}
 
   // The directory in which a name may be made, changed or removed.
   fuse::Answer<ServedNode*> writable_parent(fuse::NewName at);
+  std::unexpected<int> refuse(std::string_view guard, int fd, std::string_view name = {});
+  fuse::Answer<fuse::Found> look_up_lock();
+  fuse::Answer<fuse::Found> look_up_draft(UniqueFd fd);
+  fuse::Answer<std::pair<fuse::Found, fuse::Opened>> create_draft(const ServedNode& parent,
+                                                                  fuse::NewName at,
+                                                                  std::uint32_t mode);
+  fuse::Answer<void> rename_draft(const ServedNode& parent, fuse::NewName from, fuse::NewName to,
+                                  std::uint32_t flags);
   ServedPlace place_of(const ServedPlace& parent, std::string_view name, int fd,
                        const struct stat& status) const;
   fuse::Answer<void> check_moved(const ServedNode& parent, std::string_view name) const;
@@ -83,7 +98,10 @@ class GitFiles : public fuse::FileSystem {
   GitRules rules_;
   ServedIds ids_;
   KnownFiles known_;
+  Refusals& refusals_;
   NodeTable nodes_{};
+  Drafts drafts_{};
+  UniqueFd lock_{};  // of every worktree of the host
   std::unordered_map<fuse::Handle, UniqueFd> handles_{};
   std::set<BornDirectory> made_{};
 };

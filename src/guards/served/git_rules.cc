@@ -4,6 +4,7 @@ namespace coop::guards {
 
 namespace {
 
+constexpr std::string_view kGit = ".git";
 constexpr std::string_view kLock = ".lock";
 
 std::string_view without_lock(std::string_view name) {
@@ -23,9 +24,14 @@ bool is_git(const ServedPlace& place) {
 
 }  // namespace
 
+GitRules::GitRules(GuardNames names) : names_(std::move(names)) {
+  for (const Guard& guard : names_.in_git())
+    if (guard.parts.size() == 1) plain_names_.push_back(guard.parts.front());
+}
+
 bool ServedPlace::is_fixed() const {
   if (made_inside) return false;
-  return guarded || !begun.empty() || (standing && leads_to_git(standing->place));
+  return guarded() || !begun.empty() || (standing && leads_to_git(standing->place));
 }
 
 // Calls visit(guard, matched) for each guard of which `folded_name` is the next component.
@@ -39,16 +45,27 @@ void GitRules::for_each_begun(const ServedPlace& parent, std::string_view folded
     if (guard->folded[matched] == folded_name) visit(*guard, matched + 1);
 }
 
-bool GitRules::is_guarded(const ServedPlace& parent, std::string_view name) const {
-  if (parent.made_inside) return false;
-  if (parent.guarded) return true;
+std::string_view GitRules::guard_of(const ServedPlace& parent, std::string_view name) const {
+  if (parent.made_inside) return {};
+  if (parent.guarded()) return parent.guard;
   const std::string whole = folded(name);
   const std::string_view base = without_lock(whole);
-  bool found = names_.git_file() && is_git(parent) && base == "commondir";
+  const bool pointer = names_.git_file() && is_git(parent) && base == "commondir";
+  std::string_view found = pointer || is_lock_of_worktree(parent, name) ? kGit : "";
   for_each_begun(parent, base, [&](const Guard& guard, std::size_t matched) {
-    found = found || matched == guard.folded.size();
+    if (found.empty() && matched == guard.folded.size()) found = guard.name;
   });
   return found;
+}
+
+bool GitRules::is_draft(const ServedPlace& parent, std::string_view name) const {
+  return (name == "config.lock" || name == "config.worktree.lock") && !parent.guarded() &&
+         !guard_of(parent, name).empty();
+}
+
+bool GitRules::is_lock_of_worktree(const ServedPlace& parent, std::string_view name) const {
+  return names_.git_file() && parent.standing && parent.standing->place == Place::worktree &&
+         !parent.made_inside && name == "locked";
 }
 
 bool GitRules::begins_guard(const ServedPlace& parent, std::string_view name) const {
@@ -64,8 +81,8 @@ bool GitRules::may_be_made(const ServedPlace& parent) const {
 }
 
 ServedPlace GitRules::below(const ServedPlace& parent, std::string_view name, Known known) const {
-  ServedPlace place{.guarded = is_guarded(parent, name), .made_inside = parent.made_inside};
-  if (place.made_inside || place.guarded) return place;
+  ServedPlace place{.guard = guard_of(parent, name), .made_inside = parent.made_inside};
+  if (place.made_inside || place.guarded()) return place;
   const std::string whole = folded(name);
   if (parent.standing)
     if (const auto below = place_below(*parent.standing, whole, Reach::git_structure)) {
@@ -77,13 +94,6 @@ ServedPlace GitRules::below(const ServedPlace& parent, std::string_view name, Kn
     place.begun.emplace_back(&guard, matched);
   });
   return place;
-}
-
-std::vector<std::string> GitRules::plain_names() const {
-  std::vector<std::string> names;
-  for (const Guard& guard : names_.in_git())
-    if (guard.parts.size() == 1) names.push_back(guard.parts.front());
-  return names;
 }
 
 bool GitRules::must_not_be_link(const ServedPlace& parent, std::string_view name) const {

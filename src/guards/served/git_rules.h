@@ -19,25 +19,30 @@ struct ServedPlace {
   std::optional<Standing> standing{};
   // Guards of several components that lead through here, and how many of these have matched.
   std::vector<std::pair<const Guard*, std::size_t>> begun{};
-  bool guarded = false;  // everything in it
+  std::string_view guard{};  // that makes it, or everything in it, read-only; empty: none
   // Guarded names count although nothing proves that it is a git directory: the sandbox may have removed the proof.
   bool strict = false;
   // Made by the sandbox during this run, where git directories stand: judged by the second look, not here.
   bool made_inside = false;
 
+  bool guarded() const { return !guard.empty(); }
   // Moved away, it could be changed under a name that no rule knows, and moved back.
   bool is_fixed() const;
 };
 
 class GitRules {
  public:
-  explicit GitRules(GuardNames names) : names_(std::move(names)) {}
+  explicit GitRules(GuardNames names);
 
   // The git directory itself.
   ServedPlace top() const { return {.standing = Standing{Place::dot_git, true}}; }
-  // Whether `name` in `parent` is read-only, whether it exists or not. The names under which git prepares a guarded
-  // file are, too: the host's git would take a config.lock that the sandbox wrote to.
-  bool is_guarded(const ServedPlace& parent, std::string_view name) const;
+  // The guard that makes `name` in `parent` read-only, whether it exists or not; empty: none. The names under which git
+  // prepares a guarded file are, too: the host's git would take a config.lock that the sandbox wrote to.
+  std::string_view guard_of(const ServedPlace& parent, std::string_view name) const;
+  // Whether it is the name under which git prepares new settings, which then exists only inside.
+  bool is_draft(const ServedPlace& parent, std::string_view name) const;
+  // Whether it is what keeps git from removing a worktree of the host's: see GitFiles::look_up().
+  bool is_lock_of_worktree(const ServedPlace& parent, std::string_view name) const;
   // The directory of that name. What stands in it now is not asked: the sandbox could add and remove a HEAD.
   enum class Known : std::uint8_t { no, git_directory };  // when the run began
   ServedPlace below(const ServedPlace& parent, std::string_view name, Known known) const;
@@ -46,7 +51,7 @@ class GitRules {
   // Whether a directory of that name which the sandbox made is left to the second look.
   bool may_be_made(const ServedPlace& parent) const;
   // The guarded names of one component.
-  std::vector<std::string> plain_names() const;
+  const std::vector<std::string>& plain_names() const { return plain_names_; }
   // Whether a symlink of that name would lead git to another directory.
   bool must_not_be_link(const ServedPlace& parent, std::string_view name) const;
 
@@ -55,6 +60,7 @@ class GitRules {
   void for_each_begun(const ServedPlace& parent, std::string_view folded_name, Visit visit) const;
 
   GuardNames names_;
+  std::vector<std::string> plain_names_{};  // asked at each write
 };
 
 }  // namespace coop::guards

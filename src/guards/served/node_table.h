@@ -19,7 +19,7 @@ struct ServedNode {
   std::pair<std::uint64_t, std::uint64_t> identity{};  // device, inode
   std::uint32_t type = 0;                              // S_IFMT of its mode
   std::uint64_t references = 0;
-  // Of a file: `guarded` stays once it was found under a guarded name; other hard links are the same inode.
+  // Of a file: `guard` stays once it was found under a guarded name; other hard links are the same inode.
   ServedPlace place{};
 };
 

@@ -1,11 +1,11 @@
 // Write guards: files that host programs obey are read-only inside a writable workspace.
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/path.h"
 #include "plan/compile.h"
 #include "plan/view/layout.h"
+#include "plan/view/serving.h"
 #include "policy/builtin.h"
 
 namespace coop::plan {
@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kLongestPath = 4000;  // PATH_MAX less the longest prefix of a view
 
 // The guarded trees and where they are inside, then the repositories outside the workspace.
-std::vector<std::pair<Path, Path>> watched(const Policy& policy, const HostFacts& host,
-                                           const std::vector<Entry>& entries) {
+WatchedRoots watched(const Policy& policy, const HostFacts& host,
+                     const std::vector<Entry>& entries) {
   std::vector<std::pair<Path, Path>> roots;
   for (const Path& tree : guarded_trees(policy, host)) {
     const std::vector<Path> places = places_of(tree, entries, View::minimal);
@@ -32,19 +32,6 @@ std::string reason_of(std::string_view guard) {
   return {};
 }
 
-// A user's rule that is stricter than the guard, at the guarded path or above it, wins: what is
-// hidden, replaced or read-only needs no guard, and a guard must not expose it again.
-bool is_covered(const std::vector<Entry>& entries, const Path& target, const Path& root_target) {
-  return std::ranges::any_of(entries, [&](const Entry& entry) {
-    const bool stricter =
-        entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::tmpfs ||
-        entry.kind == Entry::Kind::overlay ||
-        ((entry.kind == Entry::Kind::bind || entry.kind == Entry::Kind::remount) &&
-         entry.flags.access == Access::read_only);
-    return stricter && is_within(target, entry.target) && is_within(entry.target, root_target);
-  });
-}
-
 void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path& root,
              const Path& root_target) {
   const Path target = join(root_target, relative_to(guarded.path, root));
@@ -53,104 +40,6 @@ void protect(std::vector<Entry>& entries, const GuardedPath& guarded, const Path
   pin_parents(entries, target, root_target, origin, "pinned: it leads to a guarded path");
   make_read_only(entries, target, Rank::guard, origin, reason_of(guarded.guard));
 }
-
-// Large, no host program obeys a file in them, and git replaces their files instead of writing to them: mounted, so that
-// they cost nothing. Not logs: git appends to those, and would follow a symlink.
-constexpr std::array kNatives{"objects", "refs", "lfs"};
-constexpr std::size_t kMostServed = 32;
-constexpr std::size_t kMostNatives = 128;
-
-bool is_repository(const Path& git, const HostFacts& host) {
-  return git.ends_with("/.git") ||
-         std::ranges::find(host.workspace.outside_git, git) != host.workspace.outside_git.end();
-}
-
-// Git directories that the supervisor serves. Names decide there at each call; a read-only mount on a file would be
-// lost when the host's git renames another file over it.
-class Serving {
- public:
-  Serving(std::vector<Entry>& entries, const HostFacts& host, GuardPlan& plan,
-          const std::vector<std::pair<Path, Path>>& roots)
-      : entries_(entries), host_(host), plan_(plan), roots_(roots) {}
-
-  void run() {
-    for (const GitDirectory& git : host_.workspace.git) {
-      if (const auto* outer = outer_of(git.path)) {
-        add_served(git, join(outer->second, relative_to(git.path, outer->first)));
-        continue;
-      }
-      if (!is_repository(git.path, host_)) continue;
-      if (!host_.fuse.available) plan_.unserved = host_.fuse.reason;
-      else if (tops_.size() >= kMostServed) plan_.unserved = "there are too many";
-      else add_top(git);
-    }
-  }
-
- private:
-  const std::pair<Path, Path>* outer_of(const Path& git) const {
-    for (const auto& top : tops_)
-      if (is_within(git, top.first)) return &top;
-    return nullptr;
-  }
-
-  void add_top(const GitDirectory& directory) {
-    const Path& git = directory.path;
-    for (const auto& [root, root_target] : roots_) {
-      const bool outside = git == root && root == root_target;
-      if (!is_within(git, root) || (git == root && !outside)) continue;
-      const Path target = join(root_target, relative_to(git, root));
-      if (is_covered(entries_, target, root_target)) return;
-      pin_parents(entries_, target, root_target, origin_, "pinned: it leads to a git directory");
-      bind(git, target, Through::supervisor,
-           "guarded names in it are read-only, whatever the host renames");
-      tops_.emplace_back(git, target);
-      return add_served(directory, target);
-    }
-  }
-
-  void add_served(const GitDirectory& git, const Path& target) {
-    plan_.served.push_back(git);
-    for (const char* name : kNatives) {
-      const Path source = join(git.path, name);
-      const Path place = join(target, name);
-      if (host_.fact(source).kind != PathKind::directory || natives_ >= kMostNatives ||
-          is_covered(entries_, place, target) || holds_guarded(source))
-        continue;
-      ++natives_;
-      bind(source, place, Through::mount, "no host program obeys a file in it");
-    }
-  }
-
-  // git's configuration may name a hooks directory in logs.
-  bool holds_guarded(const Path& source) const {
-    const WorkspaceFacts& facts = host_.workspace;
-    return std::ranges::any_of(
-               facts.guarded,
-               [&](const GuardedPath& guarded) { return is_within(guarded.path, source); }) ||
-           std::ranges::any_of(facts.named, [&](const NamedPath& named) {
-             return is_within(normalize(named.path), source);
-           });
-  }
-
-  void bind(const Path& source, const Path& target, Through through, const char* why) {
-    entries_.push_back(Entry{.kind = Entry::Kind::bind,
-                             .target = target,
-                             .source = source,
-                             .flags = {.access = Access::read_write},
-                             .through = through,
-                             .rank = Rank::guard,
-                             .origin = origin_,
-                             .why = why});
-  }
-
-  const Origin origin_ = Origin::of_coop(Part::guard, ".git");
-  std::vector<Entry>& entries_;
-  const HostFacts& host_;
-  GuardPlan& plan_;
-  const std::vector<std::pair<Path, Path>>& roots_;
-  std::vector<std::pair<Path, Path>> tops_{};  // on the host and inside
-  std::size_t natives_ = 0;
-};
 
 // A repository in one tree may name guarded paths in another: parents come first.
 std::vector<GuardedPath> sorted(std::vector<GuardedPath> guarded) {
@@ -186,6 +75,22 @@ Result<void> check_granted_names(const Policy& policy, const HostFacts& host,
   return {};
 }
 
+// A workspace that is a guarded directory has no guarded names in it. Agents keep checkouts in directories of their own
+// (~/.cursor/worktrees), and what the workspace's own repository holds is guarded there; but none is in a git directory.
+Result<void> check_workspace_name(const Policy& policy, const HostFacts& host,
+                                  const std::vector<std::string>& names) {
+  if (policy.workspace_access != Access::read_write) return {};
+  const auto guard = policy::guard_around(policy.workspace, names, host.home);
+  if (!guard) return {};
+  const WorkspaceFacts& facts = host.workspace;
+  const bool checkout =
+      !facts.outside_git.empty() || std::ranges::find(facts.git, join(policy.workspace, ".git"),
+                                                      &GitDirectory::path) != facts.git.end();
+  if (checkout && !guard->starts_with(".git/")) return {};
+  return invalid("--workspace", in_quotes(policy.workspace) + " is guarded: " + reason_of(*guard),
+                 "to allow it: --allow-guarded " + *guard);
+}
+
 // The same for what git's configuration names, and for symlinks.
 Result<void> check_grants(const Policy& policy, const HostFacts& host, const GuardedPath& guarded) {
   for (const PathRule& rule : policy.rules) {
@@ -200,14 +105,6 @@ Result<void> check_grants(const Policy& policy, const HostFacts& host, const Gua
 }
 
 }  // namespace
-
-std::vector<Path> wanted_natives(const HostFacts& host) {
-  std::vector<Path> paths;
-  if (!host.fuse.available) return paths;
-  for (const GitDirectory& git : host.workspace.git)
-    for (const char* name : kNatives) paths.push_back(join(git.path, name));
-  return paths;
-}
 
 std::vector<Path> guarded_trees(const Policy& policy, const HostFacts& host) {
   std::vector<Path> trees;
@@ -228,10 +125,11 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   GuardPlan plan;
   plan.names = TRY(policy::guard_names(policy.allow_guarded));
   TRY(check_granted_names(policy, host, plan.names));
+  TRY(check_workspace_name(policy, host, plan.names));
   const auto roots = watched(policy, host, entries);
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
-  Serving(entries, host, plan, roots).run();
+  serve_git(entries, host, plan, roots);
   std::set<Path> served;
   for (const GitDirectory& git : plan.served) served.insert(git.path);
   std::set<Path> done;

@@ -21,8 +21,8 @@ void visit_fields(auto& archive, GuardPlan& guards) {
           guards.unserved);
 }
 void visit_fields(auto& archive, WorkspaceFacts& facts) {
-  archive(facts.guarded, facts.outside_git, facts.git, facts.complete, facts.started, facts.named,
-          facts.notes);
+  archive(facts.guarded, facts.outside_git, facts.git, facts.made_inside, facts.complete,
+          facts.started, facts.named, facts.notes);
 }
 void visit_fields(auto& archive, guards::Version& version) {
   archive(version.path, version.entries, version.changed);
@@ -30,7 +30,9 @@ void visit_fields(auto& archive, guards::Version& version) {
 void visit_fields(auto& archive, guards::VersionEntry& entry) {
   archive(entry.path, entry.mode, entry.owner, entry.group, entry.content);
 }
-void visit_fields(auto& archive, GitDirectory& git) { archive(git.path, git.device, git.inode); }
+void visit_fields(auto& archive, GitDirectory& git) {
+  archive(git.path, git.device, git.inode, git.born);
+}
 void visit_fields(auto& archive, NamedPath& named) { archive(named.path, named.guard); }
 void visit_fields(auto& archive, GuardedPath& path) {
   archive(path.path, path.guard, path.device, path.inode, path.born, path.changed, path.links,

@@ -68,6 +68,7 @@ class Relocation {
     move(look.outside_git);
     for (GitDirectory& git : look.git) move(git.path);
     std::ranges::sort(look.git);
+    for (GitDirectory& git : look.made_inside) move(git.path);
     for (NamedPath& named : look.named) move(named.path);
     std::ranges::sort(look.named);
   }

@@ -34,6 +34,8 @@ struct Task {
   guards::ServedIds ids{};
   std::vector<GitDirectory> git{};  // every known one
   std::set<guards::Inode> linked{};
+  std::set<guards::BornDirectory> made{};  // by earlier sandboxes
+  guards::Refusals* refusals = nullptr;
   int socket = -1;
   int stop = -1;
 };
@@ -58,6 +60,9 @@ Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
     return policy::guard_kind(name) != policy::GuardKind::contents;
   };
   Task task{.git = plan.guards.served, .linked = linked_files(before)};
+  for (const WorkspaceFacts& facts : before)
+    for (const GitDirectory& git : facts.made_inside)
+      task.made.emplace(git.device, git.inode, git.born);
   std::ranges::copy_if(plan.guards.names, std::back_inserter(task.names), by_name);
   for (const WorkspaceFacts& facts : before)
     task.named.insert(task.named.end(), facts.named.begin(), facts.named.end());
@@ -115,7 +120,7 @@ Result<void> serve_all(const Task& task) {
     mounted[index].files = TRY(guards::GitFiles::open(
         task.directories[index],
         guards::GuardNames(task.names, named_in(task.directories[index], task.named)), task.ids,
-        {.git = inodes_of(task.git), .linked = task.linked}));
+        {.git = inodes_of(task.git), .linked = task.linked, .made = task.made}, *task.refusals));
     mounted[index].session = std::make_unique<fuse::Session>(*mounted[index].files);
   }
   std::vector<std::byte> buffer(fuse::kMessageSize);
@@ -155,6 +160,7 @@ Result<std::unique_ptr<FileService>> FileService::start(const Plan& plan,
   if (!service->stop_.valid()) return system_error("eventfd");
   task.socket = service->socket_.get();
   task.stop = service->stop_.get();
+  task.refusals = &service->refusals_;
   const SignalsBlocked blocked;
   try {
     service->thread_ = std::thread([task = std::move(task)] {

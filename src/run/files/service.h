@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "guards/served/refusals.h"
 #include "host/facts.h"
 #include "plan/plan.h"
 #include "sys/fd.h"
@@ -23,8 +24,13 @@ class FileService {
   // Unmounts: what is still open inside fails with ENOTCONN.
   ~FileService();
 
+  // Writes to guarded names so far, by guard.
+  std::map<std::string, guards::Refusal> refusals() const { return refusals_.by_guard(); }
+
  private:
   FileService() = default;
+
+  guards::Refusals refusals_{};
 
   UniqueFd socket_{};
   UniqueFd stop_{};

@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "host/probe.h"
 #include "plan/show/steps.h"
+#include "run/lost_files.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -170,12 +171,14 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, co
 Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   auto* program = static_cast<child::Program*>(region_.allocate(sizeof(child::Program)));
   if (program == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
-  const bool guarded = !plan.guards.mounted.empty() || !plan.guards.served.empty();
+  // For the look at the end.
+  const bool looked_at =
+      !plan.guards.mounted.empty() || !plan.guards.served.empty() || has_own_home(plan);
   const std::span<const child::Instruction> instructions =
       TRY(freeze(plan,
                  {.terminal = options_.terminal,
-                  .pass_root = options_.pass_root || guarded,
-                  .pass_mounts = guarded,
+                  .pass_root = options_.pass_root || looked_at,
+                  .pass_mounts = looked_at,
                   .first_step = early_steps_},
                  region_));
   *program = program_;

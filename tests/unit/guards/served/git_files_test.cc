@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <set>
+#include <span>
 
 #include "sys/fuse/session.h"
 #include "temp_tree.h"
@@ -33,8 +36,8 @@ class GitFilesTest : public testing::Test {
     const std::vector<std::string> names{".git", ".git/config", ".git/hooks",
                                          ".git/info/attributes"};
     const ServedIds ids{::getuid(), ::getgid(), 1000, 1000};
-    auto opened =
-        GitFiles::open(tree / "g", GuardNames(names), ids, {.git = {inode_of("g/modules/sub")}});
+    auto opened = GitFiles::open(tree / "g", GuardNames(names), ids,
+                                 {.git = {inode_of("g/modules/sub")}}, refusals);
     if (opened) files = std::move(*opened);
   }
 
@@ -50,6 +53,7 @@ class GitFilesTest : public testing::Test {
   static int error(const auto& answer) { return answer ? 0 : answer.error(); }
 
   TempTree tree{};
+  Refusals refusals{};
   std::unique_ptr<GitFiles> files{};
 };
 
@@ -71,6 +75,95 @@ TEST_F(GitFilesTest, NamesThatAreGuardedCannotBeMadeChangedOrReplaced) {
   EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDONLY)), 0);
   EXPECT_EQ(error(files->open(node(kRoot, "description"), O_RDWR)), 0);
   EXPECT_EQ(error(files->set_attributes(node(kRoot, "description"), mode)), 0);
+}
+
+// `sed -i .git/config` on the host gives a file its name that may be open inside.
+TEST_F(GitFilesTest, AnOpenFileThatTheHostRenamesToAGuardedNameIsNotWrittenAnyMore) {
+  ASSERT_NE(files, nullptr);
+  const std::string text = "[core]\n\tpager = evil\n";
+  const auto bytes = std::as_bytes(std::span(text));
+  const auto created = files->create({kRoot, "sedXXXX"}, O_WRONLY, 0644);
+  ASSERT_TRUE(created);
+  EXPECT_EQ(error(files->write(created->second.handle, 0, bytes)), 0);  // control
+  tree.write("g/sedXXXX", "[core]\n");
+  tree.must("mv g/sedXXXX g/config");
+  EXPECT_EQ(error(files->write(created->second.handle, 0, bytes)), EROFS);
+  EXPECT_EQ(test::read_text(tree / "g/config"), "[core]\n");
+}
+
+// A sandbox can take a lease on a file of the workspace, and be told to give it up for 45 seconds. Every other sandbox and
+// the supervisor's thread would wait that long.
+TEST_F(GitFilesTest, ALeaseOfAnotherSandboxDoesNotStopTheThread) {
+  ASSERT_NE(files, nullptr);
+  const fuse::Node held = node(kRoot, "description");
+  const UniqueFd fd(::open((tree / "g/description").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::fcntl(fd.get(), F_SETSIG, SIGURG), 0);  // SIGIO would end the test
+  ASSERT_EQ(::fcntl(fd.get(), F_SETLEASE, F_WRLCK), 0);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(error(files->open(held, O_RDONLY)), EAGAIN);
+  EXPECT_EQ(error(files->create({kRoot, "description"}, O_WRONLY, 0644)), EAGAIN);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  ASSERT_EQ(::fcntl(fd.get(), F_SETLEASE, F_UNLCK), 0);
+  EXPECT_EQ(error(files->open(held, O_RDONLY)), 0);  // control
+}
+
+// git writes new settings to config.lock and renames that.
+TEST_F(GitFilesTest, ALockFileOfTheSettingsExistsOnlyInside) {
+  ASSERT_NE(files, nullptr);
+  const std::string text = "[core]\n\tpager = evil\n";
+  const auto write = [&](std::string_view name, const std::string& content) {
+    const auto made = files->create({kRoot, name}, O_RDWR | O_EXCL, 0666);
+    EXPECT_EQ(error(made), 0);
+    if (made)
+      EXPECT_EQ(error(files->write(made->second.handle, 0, std::as_bytes(std::span(content)))), 0);
+  };
+  write("config.lock", text);
+  EXPECT_NE(::access((tree / "g/config.lock").c_str(), F_OK), 0);
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_RDWR | O_EXCL, 0666)), EEXIST);
+  fuse_setattr_in mode{};
+  mode.valid = FATTR_MODE;
+  mode.mode = 0644;
+  EXPECT_EQ(error(files->set_attributes(node(kRoot, "config.lock"), mode)), 0);
+  // Neither under the guarded name nor under any other does it come to the host.
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "other"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config"}, RENAME_EXCHANGE)),
+            EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "description"}, {kRoot, "config.lock"}, 0)), EROFS);
+  EXPECT_NE(error(files->link(node(kRoot, "config.lock"), {kRoot, "second"})), 0);
+  EXPECT_EQ(error(files->remove({kRoot, "config.lock"}, 0)), 0);
+  EXPECT_EQ(node(kRoot, "config.lock"), 0U);
+  EXPECT_EQ(test::read_text(tree / "g/config"), "[core]\n");
+  EXPECT_EQ(refusals.by_guard().at(".git/config").path, tree / "g/config");
+  // What changes nothing succeeds.
+  const Inode before = inode_of("g/config");
+  write("config.lock", "[core]\n");
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config.worktree"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "config.lock"}, {kRoot, "config"}, 0)), 0);
+  EXPECT_EQ(inode_of("g/config"), before);
+  EXPECT_EQ(node(kRoot, "config.lock"), 0U);
+  // The host's own is not touched, and hooks have none.
+  tree.write("g/config.lock", "the host's\n");
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_RDWR | O_EXCL, 0666)), EEXIST);
+  EXPECT_EQ(error(files->remove({kRoot, "config.lock"}, 0)), EROFS);
+  EXPECT_EQ(error(files->create({kRoot, "hooks.lock"}, O_RDWR | O_EXCL, 0666)), EROFS);
+  EXPECT_EQ(error(files->create({kRoot, "commondir.lock"}, O_RDWR | O_EXCL, 0666)), EROFS);
+}
+
+TEST_F(GitFilesTest, WhatIsRefusedIsCountedByItsGuard) {
+  ASSERT_NE(files, nullptr);
+  EXPECT_TRUE(refusals.by_guard().empty());
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDONLY)), 0);
+  EXPECT_EQ(error(files->create({kRoot, "index.lock"}, O_WRONLY, 0644)), 0);
+  EXPECT_TRUE(refusals.by_guard().empty());
+  EXPECT_EQ(error(files->create({kRoot, "config.lock"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->open(node(kRoot, "config"), O_RDWR)), EROFS);
+  EXPECT_EQ(error(files->make_directory({kRoot, "hooks"}, 0755)), EROFS);
+  const auto by_guard = refusals.by_guard();
+  ASSERT_EQ(by_guard.size(), 2U);
+  EXPECT_EQ(by_guard.at(".git/config").path, tree / "g/config");
+  EXPECT_EQ(by_guard.at(".git/config").count, 2U);
+  EXPECT_EQ(by_guard.at(".git/hooks").path, tree / "g/hooks");
 }
 
 TEST_F(GitFilesTest, ExchangingIsRenamingBothWays) {

@@ -1,0 +1,109 @@
+#include "run/lost_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "policy/builtin.h"
+#include "sys/fd.h"
+#include "sys/tree/entries.h"
+
+namespace coop::run {
+
+namespace {
+
+constexpr std::size_t kMostDirectories = 64;
+constexpr std::size_t kMostInDirectory = 10'000;
+constexpr std::size_t kMostNamed = 3;
+
+// Homes in memory, from the list of homes.
+std::vector<Path> homes_in_memory(const Plan& plan) {
+  std::vector<Path> homes;
+  for (const Step& step : plan.steps)
+    if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action);
+        tmpfs != nullptr && step.origin.part == Part::home)
+      homes.push_back(tmpfs->target);
+  return homes;
+}
+
+const Path* target_of(const Action& action) {
+  return std::visit(
+      [](const auto& one) -> const Path* {
+        if constexpr (requires { one.target; }) return &one.target;
+        else return nullptr;
+      },
+      action);
+}
+
+// What the plan puts into the home, and the directories that lead there.
+std::set<Path> planned_below(const Path& home, const Plan& plan) {
+  std::set<Path> planned;
+  for (const Step& step : plan.steps) {
+    const Path* const target = target_of(step.action);
+    if (target == nullptr || !is_within(*target, home)) continue;
+    for (Path path = *target; path.size() > home.size(); path = parent_of(path))
+      planned.insert(path);
+  }
+  return planned;
+}
+
+// Caches and settings of programs, which rewrite them.
+bool is_of_programs(const Path& path, const Path& home) {
+  if (("/" + std::string(relative_to(path, home))).contains("/.")) return true;
+  return std::ranges::any_of(policy::caches(), [&](const policy::CacheEntry& cache) {
+    const Path place = policy::expand_home(cache.path, home);
+    return is_within(path, place) || is_within(place, path);
+  });
+}
+
+}  // namespace
+
+bool has_own_home(const Plan& plan) { return !homes_in_memory(plan).empty(); }
+
+std::optional<std::string> lost_files(int root, const Plan& plan) {
+  std::vector<std::string> lost;
+  std::size_t looked_at = 0;
+  for (const Path& home : homes_in_memory(plan)) {
+    const std::set<Path> planned = planned_below(home, plan);
+    std::vector<Path> directories{home};
+    std::ranges::copy_if(planned, std::back_inserter(directories),
+                         [&](const Path& path) { return !is_of_programs(path, home); });
+    struct stat of_home{};
+    const auto buffer = make_entry_buffer();
+    for (const Path& directory : directories) {
+      struct stat status{};
+      const Result<UniqueFd> fd =
+          open_in_root(root, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+      if (!fd || ::fstat(fd->get(), &status) < 0) continue;
+      if (directory == home) of_home = status;
+      // Anything else is a mount of the host's.
+      if (status.st_dev != of_home.st_dev || ++looked_at > kMostDirectories) continue;
+      std::size_t entries = 0;
+      [[maybe_unused]] const Result<void> unreadable_is_empty =
+          for_each_entry(fd->get(), *buffer, [&](std::string_view name, unsigned char) {
+            Path path = join(directory, name);
+            if (!planned.contains(path) && !is_of_programs(path, home))
+              lost.push_back(std::move(path));
+            return ++entries < kMostInDirectory && lost.size() <= kMostNamed ? Next::go_on
+                                                                             : Next::stop;
+          });
+    }
+  }
+  if (lost.empty()) return std::nullopt;
+  const bool more = lost.size() > kMostNamed;
+  if (more) lost.resize(kMostNamed);
+  for (Path& path : lost) path = printable(path);
+  return joined(lost, ", ") + (more ? " and more were" : " was") +
+         " written to the sandbox's own home, which is in memory, and is lost: use the workspace, "
+         "or --rw "
+         "for an existing directory";
+}
+
+}  // namespace coop::run
