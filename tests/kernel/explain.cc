@@ -9,6 +9,7 @@ namespace coop::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // What a command can do with a path.
 struct Finding {
@@ -219,6 +220,64 @@ KERNEL_TEST(KernelExplain, QuestionsAreAnsweredInTheHomeDirectory) {
   const Ran tools = run_coop({"tool", "--list"}, options);
   EXPECT_EQ(tools.exit_code, 0) << tools.err;
   EXPECT_THAT(tools.out, HasSubstr("read_file"));
+}
+
+// What `policy show` prints is a policy file, whatever the files in force say.
+KERNEL_TEST(KernelExplain, ShownPoliciesCanBeCheckedAndImported) {
+  const Home home;
+  make_directories(home.home() / ".config/coop");
+  write_file(home.home() / ".config/coop/policy.toml",
+             "[sandbox]\nmemory = \"1g\"\nhidden_paths = [\"~/notes.txt\"]\nrequire = [\"proc\"]\n"
+             "network = { allow = [\"example.com\"] }\nenv = { set = { A = \"1\" } }\n");
+  RunOptions options = home.options();
+  options.environment["XDG_CONFIG_HOME"] = home.home() / ".config";
+  for (const Arguments& flags : {Arguments{}, Arguments{"--origin"}}) {
+    Arguments words{"policy", "show"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ran shown = run_coop(words, options);
+    EXPECT_THAT(shown.out, HasSubstr("allow = ["));
+    RunOptions piped = options;
+    piped.input = shown.out;
+    const Ran checked = run_coop({"policy", "check", "-"}, piped);
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err << shown.out;
+    const Ran imported = run_coop({"policy", "import", "-", "--dry-run"}, piped);
+    EXPECT_EQ(imported.exit_code, 0) << imported.err;
+    EXPECT_THAT(imported.out, Not(HasSubstr("\n- memory")));
+  }
+  options.input = "[sandbox]\nmemry = 2\n";
+  EXPECT_EQ(run_coop({"policy", "check", "-"}, options).exit_code, 1);  // control
+}
+
+// In place of "change to the working directory: ENOENT".
+KERNEL_TEST(KernelExplain, APlaceOfSecretsIsNoWorkspaceAndTheErrorSaysSo) {
+  const Home home;
+  RunOptions options = home.options();
+  options.directory = home.home() / ".ssh";
+  for (const std::string& view : kViews) {
+    const Ran ran = run_coop({"run", "--view", view, "--", "pwd"}, options);
+    EXPECT_EQ(ran.exit_code, 125);
+    EXPECT_THAT(ran.err, HasSubstr("is a place of secrets (private keys"));
+    // What the hint says works.
+    const Ran granted =
+        run_coop({"run", "--view", view, "--rw", options.directory, "--", "ls"}, options);
+    EXPECT_EQ(granted.out, "id_ed25519\n") << granted.err;
+  }
+}
+
+// The file and line that set a limit, not the flag that could have.
+KERNEL_TEST(KernelExplain, ThePlanNamesTheFileThatSetALimit) {
+  const Home home;
+  make_directories(home.home() / ".config/coop");
+  write_file(home.home() / ".config/coop/policy.toml",
+             "[sandbox]\nopen_files = 100\ntmp_size = \"1m\"\n");
+  RunOptions options = home.options();
+  options.environment["XDG_CONFIG_HOME"] = home.home() / ".config";
+  const std::string plan = run_coop({"plan", "--why"}, options).out;
+  EXPECT_THAT(plan, HasSubstr("limit open files to 100\n        " + home.home().path() +
+                              "/.config/coop/policy.toml:2: setrlimit"));
+  EXPECT_THAT(plan, HasSubstr("policy.toml:3: private, limited in size"));
+  const std::string flag = run_coop({"plan", "--why", "--open-files", "50"}, options).out;
+  EXPECT_THAT(flag, HasSubstr("limit open files to 50\n        --open-files: setrlimit"));
 }
 
 }  // namespace
