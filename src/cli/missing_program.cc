@@ -20,10 +20,6 @@ namespace coop::cli {
 
 namespace {
 
-bool is_shown(const plan::Explanation& found) {
-  return found.reach != plan::Reach::absent && found.reach != plan::Reach::hidden;
-}
-
 bool is_program(const Path& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&

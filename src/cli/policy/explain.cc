@@ -33,10 +33,6 @@ bool is_socket(const Path& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-bool is_shown(const plan::Explanation& found) {
-  return found.reach != plan::Reach::absent && found.reach != plan::Reach::hidden;
-}
-
 void add_reason(plan::Explanation& found, const char* reason) {
   found.reason += (found.reason.empty() ? "" : "; ") + std::string(reason);
 }

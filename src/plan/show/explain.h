@@ -33,6 +33,8 @@ struct Explanation {
   bool operator==(const Explanation&) const = default;
 };
 
+inline bool is_shown(const Explanation& found) { return found.reach > Reach::hidden; }
+
 // `path` canonical on the host, whether it exists or not. Uses the steps only: the answer is what
 // the kernel will enforce.
 Explanation explain(const Plan& plan, const Policy& policy, const Path& path);
