@@ -107,6 +107,12 @@ struct Bounds {
   bool operator==(const Bounds&) const = default;
 };
 
+// Where values were written, by the name of their key: "memory". Only for what is shown, so it makes no policies differ.
+struct SettingOrigins {
+  std::map<std::string, Origin, std::less<>> of{};
+  bool operator==(const SettingOrigins&) const { return true; }
+};
+
 struct Policy {
   std::string id{};  // of the sandbox; its hostname is coop-<id>
   View view = View::minimal;
@@ -137,6 +143,7 @@ struct Policy {
   Limits limits{};
   Bounds bounds{};                   // the organisation's, for every rule of the list above
   std::vector<std::string> notes{};  // about how this policy was made; the plan repeats them
+  SettingOrigins origins{};
 
   Need need(Mechanism mechanism) const;
   bool operator==(const Policy&) const = default;

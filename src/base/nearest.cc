@@ -1,7 +1,8 @@
 #include "base/nearest.h"
 
 #include <algorithm>
-#include <vector>
+#include <string>
+#include <utility>
 
 namespace coop {
 
@@ -45,6 +46,29 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
     allowed = distance - 1;  // keep the first of equal distances
   }
   return best;
+}
+
+std::vector<std::string_view> nearest_few(std::string_view word,
+                                          std::span<const std::string_view> known) {
+  constexpr std::size_t kFew = 3;
+  if (word.empty() || word.size() > kLongest) return {};
+  std::vector<std::pair<std::size_t, std::string_view>> found;
+  for (const std::string_view candidate : known) {
+    if (candidate.empty() || candidate.size() > kLongest) continue;
+    // A name that ends with the word is as close as a slip of one letter.
+    const bool whole = candidate.ends_with("/" + std::string(word)) ||
+                       candidate.ends_with("." + std::string(word));
+    const std::size_t distance = whole ? 1 : edit_distance(word, candidate);
+    if (whole || distance <= std::clamp<std::size_t>(word.size() / 3, 1, 3))
+      found.emplace_back(distance, candidate);
+    else if (word.size() > kFew && candidate.contains(word))
+      found.emplace_back(kLongest, candidate);
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
+  std::vector<std::string_view> few;
+  for (const auto& [distance, candidate] : found)
+    if (few.size() < kFew) few.push_back(candidate);
+  return few;
 }
 
 }  // namespace coop

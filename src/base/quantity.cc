@@ -99,8 +99,8 @@ Result<std::int64_t> parse_signed(std::string_view text) {
 Result<std::uint64_t> parse_milli(std::string_view text) {
   std::string_view rest = text;
   std::uint64_t milli = 0;
-  if (!take_milli(rest, milli) || !rest.empty() || milli == 0 || milli == kOverflow)
-    return invalid("number", "\"" + std::string(text) + "\" is not a positive number",
+  if (!take_milli(rest, milli) || !rest.empty() || milli == kOverflow)
+    return invalid("number", "\"" + std::string(text) + "\" is not a number",
                    "write a number of processors like 2 or 0.5");
   return milli;
 }
@@ -127,7 +127,6 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   }
   // A year is longer than any run; it also keeps later sums of milliseconds from overflowing.
   if (total > 366ULL * 24 * 3600 * 1000) return bad(kTooLong);
-  if (total == 0) return invalid("duration", "must be more than 0", kDurationHint);
   return std::chrono::milliseconds(total);
 }
 

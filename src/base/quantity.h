@@ -19,10 +19,10 @@ Result<std::uint64_t> parse_count(std::string_view text);
 // Like parse_count with an optional leading minus.
 Result<std::int64_t> parse_signed(std::string_view text);
 
-// "250ms", "30s", "2m", "1h30m"; a bare number is seconds. More than zero.
+// "250ms", "30s", "2m", "1h30m"; a bare number is seconds.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-// "1.5", "2": a positive number of processors, kept in thousandths.
+// "1.5", "2": a number of processors, kept in thousandths.
 Result<std::uint64_t> parse_milli(std::string_view text);
 
 std::string format_size(std::uint64_t bytes);

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/missing_program.h"
 #include "cli/options_policy.h"
 #include "cli/run_log.h"
 #include "cli/usage/usage.h"
@@ -41,9 +42,15 @@ void report_network(const ExecOutput& output) {
     say("denied " + to_text(denial));
   }
   if (count > kMostLines) say("more was denied; -v logs it as it happens, --json lists it");
+  count = 0;
+  for (const NetworkEvent& event : report::unreached_of(output.network))
+    if (++count <= kMostLines)
+      say("could not reach " + printable(event.host) + ":" + std::to_string(event.port) +
+          ", which is allowed: " + printable(event.problem));
+  if (count > kMostLines) say("more hosts were not reached; --json lists them");
 }
 
-void report(const ExecOutput& output, const Options& options, const Policy& policy) {
+void report(const ExecOutput& output, const Policy& policy) {
   for (const std::string& note : output.notes) say("note: " + note);
   if (output.outcome == Outcome::timed_out)
     say("killed after the timeout of " +
@@ -52,10 +59,6 @@ void report(const ExecOutput& output, const Options& options, const Policy& poli
   if (output.outcome == Outcome::out_of_memory) say("killed: out of memory (--memory)");
   if (output.outcome == Outcome::violation)
     say("killed: " + report::to_text(output.denials.front().rule));
-  if (output.outcome == Outcome::not_found)
-    say("\"" + printable(options.command.front()) + "\" was not found inside the sandbox");
-  if (output.outcome == Outcome::not_executable)
-    say("\"" + printable(options.command.front()) + "\" is not a program that can be run");
   for (const Quarantined& moved : output.quarantined)
     say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
         "guard " + moved.guard + (moved.problem.empty() ? "" : ": " + moved.problem) +
@@ -125,15 +128,20 @@ Result<int> command_run(const Parsed& parsed) {
   log.begin(request);
   note_mode(request.effective);
   const Command command{.arguments = options.command};
-  const Result<ExecOutput> output = options.json ? run_captured(policy, command, log)
-                                                 : run_attended(request, policy, command, log);
+  Result<ExecOutput> output = options.json ? run_captured(policy, command, log)
+                                           : run_attended(request, policy, command, log);
   if (!output) {
     log.failed(output.error());
     return std::unexpected(output.error());
   }
   log.ended(*output);
+  if (output->outcome == Outcome::not_found) {
+    const std::string why = explain_missing(policy, options.command.front());
+    if (options.json) output->notes.push_back(why);
+    else say(why);
+  }
   if (options.json) TRY(print_all(report::exec_json(*output, policy.id)));
-  else report(*output, options, policy);
+  else report(*output, policy);
   return output->exit_code;
 }
 

@@ -58,23 +58,25 @@ Result<T> of_flag(Value flag, Result<T> result) {
   return result;
 }
 
-Result<std::uint64_t> positive(Value flag, Result<std::uint64_t> parsed) {
+Result<std::uint64_t> parse_milliseconds(Value value) {
+  const std::chrono::milliseconds time = TRY(parse_duration(value));
+  return static_cast<std::uint64_t>(time.count());
+}
+
+Result<policy::Scalar> parse_number(const policy::KeyInfo& key, Value flag,
+                                    Result<std::uint64_t> parsed) {
   const std::uint64_t number = TRY(of_flag(flag, std::move(parsed)));
-  if (number == 0) return invalid(flag, "must be more than 0");
+  TRY(of_flag(flag, policy::check_least(key, number)));
   return number;
 }
 
 Result<policy::Scalar> parse_scalar(const policy::KeyInfo& key, Value flag, Value value) {
   using policy::KeyType;
   if (key.unlimited && value == "unlimited") return policy::Unlimited{};
-  if (key.key == Key::output_limit) return TRY(of_flag(flag, parse_size(value)));
-  if (key.type == KeyType::size) return TRY(positive(flag, parse_size(value)));
-  if (key.type == KeyType::count) return TRY(positive(flag, parse_count(value)));
-  if (key.type == KeyType::cpus) return TRY(of_flag(flag, parse_milli(value)));
-  if (key.type == KeyType::duration) {
-    const std::chrono::milliseconds time = TRY(of_flag(flag, parse_duration(value)));
-    return static_cast<std::uint64_t>(time.count());
-  }
+  if (key.type == KeyType::size) return parse_number(key, flag, parse_size(value));
+  if (key.type == KeyType::count) return parse_number(key, flag, parse_count(value));
+  if (key.type == KeyType::cpus) return parse_number(key, flag, parse_milli(value));
+  if (key.type == KeyType::duration) return parse_number(key, flag, parse_milliseconds(value));
   const std::vector<std::string_view> words = policy::split_words(key.words);
   if (contains(words, value)) return std::string(value);
   return invalid(flag, "\"" + printable(value) + "\" is not a " + std::string(key.name),
@@ -333,12 +335,6 @@ constexpr std::array kFlags{
          "confirm a dangerous grant by its name: host_network, control_sockets", confirm_grant,
          one_of("host_network control_sockets")}
         .bounded_by("unsafe"),
-    Flag{
-        "--terminal", "", "WORD", kIdentity,
-        "filtered (default): keep control sequences from your terminal that write the clipboard or "
-        "make it type; raw: let everything through",
-        setting<Key::terminal>, one_of("filtered raw")}
-        .bounded_by("terminal"),
     Flag{"--memory", "-m", "SIZE", kLimits,
          "memory of the whole sandbox: 512m, 2g, unlimited (default)", setting<Key::memory>}
         .bounded_by("memory"),
@@ -405,10 +401,13 @@ constexpr std::array kFlags{
     Flag{"--no-tty", "", "", kOutput, "never; by default it gets one when you are at a terminal",
          choose<&Options::terminal, Terminal::never>}
         .without_key(kShown),
+    Flag{
+        "--terminal", "", "WORD", kOutput,
+        "filtered (default): keep control sequences from your terminal that write the clipboard or "
+        "make it type; raw: let everything through",
+        setting<Key::terminal>, one_of("filtered raw")}
+        .bounded_by("terminal"),
     Flag{"--json", "", "", kOutput, "print the result as JSON", choose<&Options::json, true>}
-        .without_key(kShown),
-    Flag{"--why", "", "", kOutput, "plan: the reason of each step and rule",
-         choose<&Options::why, true>}
         .without_key(kShown),
     Flag{"--help", "-h", "", kOutput, "show this", choose<&Options::help, true>}.without_key(
         kShown),

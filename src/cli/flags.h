@@ -25,7 +25,6 @@ struct Options {
   bool quiet = false;
   Terminal terminal = Terminal::automatic;
   bool json = false;
-  bool why = false;
   bool help = false;
 };
 

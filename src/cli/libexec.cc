@@ -1,20 +1,17 @@
 #include "cli/libexec.h"
 
-#include <limits.h>
 #include <unistd.h>
 
-#include <array>
 #include <vector>
 
 #include "base/path.h"
+#include "sys/real_path.h"
 
 namespace coop::cli {
 
 Result<int> become(const std::string& program, const std::string& command, Arguments arguments) {
-  std::array<char, PATH_MAX> self{};
-  const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size() - 1);
-  if (length < 0) return system_error("readlink", "/proc/self/exe");
-  const Path path = join(parent_of(parent_of(Path(self.data()))), "libexec/coop/coop-" + program);
+  const Path self = TRY(read_link("/proc/self/exe"));
+  const Path path = join(parent_of(parent_of(self)), "libexec/coop/coop-" + program);
   std::vector<std::string> words{path, command};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;

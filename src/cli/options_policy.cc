@@ -2,9 +2,13 @@
 
 namespace coop::cli {
 
-Result<Request> read_request(const Parsed& parsed) {
+Result<Request> read_request(const Parsed& parsed, const Path& workspace) {
   Request request;
   request.options = TRY(options_of(parsed));
+  if (!workspace.empty()) {
+    request.options.wanted.workspace = workspace;
+    request.options.wanted.unkeyed.workspace_access = Access::read_only;
+  }
   static_cast<request::Resolved&>(request) = TRY(request::resolve(request.options.wanted));
   TRY(check_lists(request.options, request.policy.network));
   if (request.options.command.empty() && request.acting_as && request.acting_as->cron != nullptr &&

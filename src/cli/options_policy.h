@@ -12,6 +12,7 @@ struct Request : request::Resolved {
   Options options{};
 };
 
-Result<Request> read_request(const Parsed& parsed);
+// Without --workspace in `workspace`, read-only, if that is given: for a question about a sandbox.
+Result<Request> read_request(const Parsed& parsed, const Path& workspace = {});
 
 }  // namespace coop::cli

@@ -152,13 +152,14 @@ std::string isolation_of(const Plan& plan) {
 std::string banner(const Plan& plan, const request::ActingAs* acting_as) {
   const std::string names = bypassing(acting_as);
   const NetworkMode mode = plan.network.mode;
-  const std::string network = mode == NetworkMode::none ? ""
-                              : mode == NetworkMode::host
-                                  ? ", network of the HOST (unsafe.host_network)"
-                                  : ", network " + std::string(to_text(mode));
-  return "version " COOP_VERSION ", " + isolation_of(plan) + network +
-         (names.empty() ? "; no user bypasses it"
-                        : "; the owner's tools (" + names + ") bypass it, this command does not");
+  const std::string network = mode == NetworkMode::none   ? "no network"
+                              : mode == NetworkMode::host ? "the HOST's network"
+                                                          : "network " + std::string(to_text(mode));
+  return std::string("this command runs in a sandbox (namespaces, ") +
+         (has_step<RestrictLandlock>(plan) ? "Landlock, seccomp" : "seccomp, no Landlock") +
+         ") with " + network +
+         (names.empty() ? "" : "; tools called by an owner (" + names + ") do not") +
+         "; --quiet hides this line";
 }
 
 }  // namespace coop::cli

@@ -34,7 +34,7 @@ class RunLog {
 // "linux (namespaces + landlock + seccomp)", as far as this plan has them.
 std::string isolation_of(const Plan& plan);
 
-// "version 0.1.0, linux (namespaces + landlock + seccomp); no user bypasses it"
+// "this command runs in a sandbox (namespaces, Landlock, seccomp) with no network; --quiet hides this line"
 std::string banner(const Plan& plan, const request::ActingAs* acting_as);
 
 }  // namespace coop::cli

@@ -11,9 +11,8 @@ namespace coop::guards {
 GitIdentity git_identity(const HostFacts& host) {
   constexpr std::size_t kLargest = 1 << 20;
   GitIdentity identity;
-  // A later file wins, as for git. The machine's own file is visible inside.
+  // A later file wins, as for git.
   for (const Path& file : git_user(host).configurations) {
-    if (file == "/etc/gitconfig") continue;
     const auto [content, text] = read_regular(AT_FDCWD, file, 0, kLargest);
     if (content != Content::text) continue;
     for_each_setting(text, [&](const GitSetting& setting) {

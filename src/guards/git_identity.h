@@ -5,7 +5,8 @@
 
 namespace coop::guards {
 
-// user.name and user.email of ~/.gitconfig, else of $XDG_CONFIG_HOME/git/config. Included files are not followed.
+// user.name and user.email of ~/.gitconfig, else of $XDG_CONFIG_HOME/git/config, else of /etc/gitconfig. Included files
+// are not followed.
 GitIdentity git_identity(const HostFacts& host);
 
 }  // namespace coop::guards

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "host/probe.h"
 #include "host/text.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::host {
 namespace {
@@ -37,11 +37,7 @@ bool root_is_changed() {
   return (root.stx_attributes_mask & kMountRoot) != 0 && (root.stx_attributes & kMountRoot) == 0;
 }
 
-Path own_program() {
-  std::array<char, 4096> text{};
-  const ssize_t length = ::readlink("/proc/self/exe", text.data(), text.size());
-  return length > 0 ? Path(text.data(), static_cast<std::size_t>(length)) : Path("coop");
-}
+Path own_program() { return read_link("/proc/self/exe").value_or("coop"); }
 
 Feature refused(std::string reason, std::string fix) {
   return {.reason = std::move(reason), .fix = std::move(fix)};

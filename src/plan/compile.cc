@@ -66,15 +66,17 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
            Origin::of_flag(root ? "--as-root" : "--as-self"),
            "only this id is mapped, and it gains no privileges");
   if (policy.time_offset)
-    plan.add(OffsetClocks{*policy.time_offset}, Origin::of_flag("--time-offset"), "asked for");
+    plan.add(OffsetClocks{*policy.time_offset}, origin_of(policy, "time_offset", "--time-offset"),
+             "asked for");
   if (policy.network != NetworkMode::host)
-    plan.add(RaiseLoopback{}, Origin::of_flag("--network", to_text(policy.network)),
+    plan.add(RaiseLoopback{}, origin_of(policy, "network", "--network", to_text(policy.network)),
              "programs may use localhost");
   add_shared_limits(plan, policy, host);
   add_network(plan, policy, host);
-  plan.add(SetHostname{hostname_of(policy)},
-           policy.hostname.empty() ? Origin::of_coop() : Origin::of_flag("--hostname"),
-           "shows in prompts and logs that this is a sandbox");
+  plan.add(
+      SetHostname{hostname_of(policy)},
+      policy.hostname.empty() ? Origin::of_coop() : origin_of(policy, "hostname", "--hostname"),
+      "shows in prompts and logs that this is a sandbox");
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
         "unsafe.host_network: the sandbox shares the host's network, its localhost services "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -154,23 +155,25 @@ Result<std::vector<PathRule>> cache_rules(std::string_view name, const Path& hom
     return invalid(
         flag,
         "the host would run what is in the cache of " + std::string(name) + " without checking it",
-        "use --cache " + std::string(name) +
-            ", a private copy; what can be shared: " + joined(names, ", "));
+        "take a private copy: --cache " + std::string(name) +
+            ", or cache_volumes in a file; what can be shared: " + joined(names, ", "));
   }
   return rules;
+}
+
+std::string similar_guards(std::string_view name) {
+  std::vector<std::string_view> all;
+  for (const NamedReason& guard : kGuards) all.push_back(guard.name);
+  const std::vector<std::string_view> near = nearest_few(name, all);
+  return (near.empty() ? "" : "did you mean " + joined(near, " or ") + "? ") +
+         "`coop plan --json` lists all names, under guards";
 }
 
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed) {
   for (const std::string& name : allowed) {
     if (contains(kGuards, name, &NamedReason::name)) continue;
-    std::set<std::string_view> all;
-    std::set<std::string_view> similar;
-    for (const NamedReason& guard : kGuards) {
-      all.insert(guard.name);
-      if (guard.name.contains(name)) similar.insert(guard.name);
-    }
     return invalid("--allow-guarded", "\"" + printable(name) + "\" is not a guarded name",
-                   "one of: " + joined(similar.empty() ? all : similar, ", "));
+                   similar_guards(name));
   }
   std::vector<std::string> names;
   for (const NamedReason& guard : kGuards)

@@ -90,6 +90,8 @@ Path cache_base(const CacheEntry& cache, const Path& home,
                 const std::map<std::string, std::string>& environment);
 
 // The guard names in force: all except those `allowed`. An unknown allowed name is an error.
+// The hint for a name that is none: a few that are close.
+std::string similar_guards(std::string_view name);
 Result<std::vector<std::string>> guard_names(std::span<const std::string> allowed);
 
 // What a client of this socket can do to the machine; nothing for other sockets. Judges the path as

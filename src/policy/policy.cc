@@ -57,4 +57,12 @@ Result<NetworkMode> parse_network(std::string_view text) {
   return parse_word<NetworkMode>(kNetworkModes, text, "network", "is not a network mode");
 }
 
+Origin origin_of(const Policy& policy, std::string_view key, std::string_view flag,
+                 std::string_view value) {
+  const auto known = policy.origins.of.find(key);
+  return known == policy.origins.of.end() || !known->second.flag.empty()
+             ? Origin::of_flag(flag, value)
+             : known->second;
+}
+
 }  // namespace coop

@@ -13,6 +13,9 @@ std::string_view to_text(Access access);
 std::string_view to_text(RuleKind kind);
 std::string_view to_text(NetworkMode mode);
 std::string_view to_text(Mechanism mechanism);
+// Where the value of `key` was written; `flag` where that is not known.
+Origin origin_of(const Policy& policy, std::string_view key, std::string_view flag,
+                 std::string_view value = {});
 Result<Mechanism> parse_mechanism(std::string_view text);
 Result<NetworkMode> parse_network(std::string_view text);
 

@@ -1,5 +1,6 @@
 #include "report/exec_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
@@ -20,6 +21,29 @@ Json to_json(const Captured& captured) {
 }
 
 }  // namespace
+
+std::vector<NetworkEvent> unreached_of(const std::vector<NetworkEvent>& events) {
+  constexpr std::size_t kMost = 20;
+  const auto is_attempt = [](const NetworkEvent& event) {
+    return event.allowed && event.kind != NetworkEvent::Kind::lookup &&
+           event.kind != NetworkEvent::Kind::published;
+  };
+  std::vector<NetworkEvent> unreached;
+  for (const NetworkEvent& event : events) {
+    const auto same = [&](const NetworkEvent& other) {
+      return is_attempt(other) && other.host == event.host && other.port == event.port;
+    };
+    const auto reached = [&](const NetworkEvent& other) {
+      return same(other) && other.problem.empty();
+    };
+    if (!is_attempt(event) || event.problem.empty() || std::ranges::any_of(events, reached))
+      continue;
+    const auto known = std::ranges::find_if(unreached, same);
+    if (known != unreached.end()) *known = event;
+    else if (unreached.size() < kMost) unreached.push_back(event);
+  }
+  return unreached;
+}
 
 std::string exec_json(const ExecOutput& output, const std::string& id) {
   Json denials = Json::array();
@@ -45,6 +69,11 @@ std::string exec_json(const ExecOutput& output, const std::string& id) {
                        {"problem", printable(event.problem)},
                        {"sent", event.sent},
                        {"received", event.received}});
+  Json unreached = Json::array();
+  for (const NetworkEvent& event : unreached_of(output.network))
+    unreached.push_back({{"host", printable(event.host)},
+                         {"port", event.port},
+                         {"problem", printable(event.problem)}});
   const Json json{{"session", id},
                   {"exit_code", output.exit_code},
                   {"outcome", to_text(output.outcome)},
@@ -60,6 +89,7 @@ std::string exec_json(const ExecOutput& output, const std::string& id) {
                   {"quarantined", quarantined},
                   {"quarantined_total", output.quarantined_total},
                   {"network", network},
+                  {"unreached", unreached},
                   {"notes", output.notes}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

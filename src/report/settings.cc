@@ -1,6 +1,8 @@
 #include "report/settings.h"
 
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 
 #include "base/path.h"
 #include "policy/merge/compare.h"
@@ -24,9 +26,10 @@ std::string line(std::string text, const Origin& origin, Origins origins) {
   return text + "# " + to_text(origin) + "\n";
 }
 
-std::string list_text(const KeyInfo& info, const Setting& written, Origins origins) {
+std::string list_text(const KeyInfo& info, std::string_view key, const Setting& written,
+                      Origins origins) {
   const Setting setting = without_secrets(info.key, written);
-  const std::string name(info.name);
+  const std::string name(key);
   if (origins == Origins::left_out || setting.items.empty() || info.key == Key::env_set)
     return line(name + " = " + value_text(info.key, setting), setting.origin, origins);
   std::string text = name + " = [\n";
@@ -65,25 +68,67 @@ Json items_json(const Setting& setting) {
   return items;
 }
 
-// An empty list of the organisation's would refuse everything; without one nothing is bounded.
-bool has_default(Key key) { return key != Key::workspace && !policy::is_of_organisation(key); }
+// An empty list of the organisation's would refuse everything; without one nothing is bounded. An empty image is none.
+bool has_default(Key key) {
+  return key != Key::workspace && key != Key::base_image && !policy::is_of_organisation(key);
+}
+
+using KeyRow = std::pair<const KeyInfo*, const Setting*>;  // no setting: the default
+
+std::string key_text(const KeyRow& row, std::string_view name, Origins origins) {
+  const auto& [info, setting] = row;
+  if (setting == nullptr)
+    return line(std::string(name) + " = " + initial_text(*info), Origin::of_coop(), origins);
+  if (is_list(info->key)) return list_text(*info, name, *setting, origins);
+  return line(std::string(name) + " = " + value_text(info->key, *setting), setting->origin,
+              origins);
+}
+
+// require = […] or best_effort = […], in which files write the mechanisms.
+std::string mechanisms_text(std::span<const KeyRow> rows, std::string_view list,
+                            std::string_view need, Origins origins) {
+  std::string items;
+  for (const auto& [info, setting] : rows) {
+    const std::string quoted = "\"" + std::string(need) + "\"";
+    const std::string value = setting ? value_text(info->key, *setting) : initial_text(*info);
+    if (!policy::is_mechanism(info->key) || value != quoted) continue;
+    const std::string name = "\"" + std::string(info->name) + "\"";
+    if (origins == Origins::left_out) items += (items.empty() ? "" : ", ") + name;
+    else items += line("  " + name + ",", setting ? setting->origin : Origin::of_coop(), origins);
+  }
+  if (items.empty()) return {};
+  const std::string_view edge = origins == Origins::left_out ? "" : "\n";
+  return std::string(list) + " = [" + std::string(edge) + items + "]\n";
+}
+
+std::vector<KeyRow> key_rows(const policy::Settings& settings, Defaults defaults) {
+  std::vector<KeyRow> rows;
+  for (const KeyInfo& info : policy::keys()) {
+    const Setting* setting = policy::find(settings, info.key);
+    if (setting != nullptr || (defaults == Defaults::shown && has_default(info.key)))
+      rows.emplace_back(&info, setting);
+  }
+  return rows;
+}
 
 }  // namespace
 
 std::string settings_text(const policy::Settings& settings, Origins origins, Defaults defaults) {
+  const std::vector<KeyRow> rows = key_rows(settings, defaults);
   std::string text = "[sandbox]\n";
-  for (const KeyInfo& info : policy::keys()) {
-    const auto found = settings.find(info.key);
-    if (found == settings.end()) {
-      if (defaults == Defaults::left_out || !has_default(info.key)) continue;
-      text += line(std::string(info.name) + " = " + initial_text(info), Origin::of_coop(), origins);
-    } else if (is_list(info.key)) {
-      text += list_text(info, found->second, origins);
-    } else {
-      text += line(std::string(info.name) + " = " + value_text(info.key, found->second),
-                   found->second.origin, origins);
-    }
+  std::string network;
+  std::string environment;
+  for (const KeyRow& row : rows) {
+    const KeyInfo& info = *row.first;
+    if (info.key == Key::network) network += key_text(row, "mode", origins);
+    else if (info.table() == "network") network += key_text(row, info.name_in_table(), origins);
+    else if (info.table() == "env") environment += key_text(row, info.name_in_table(), origins);
+    else if (!policy::is_mechanism(info.key)) text += key_text(row, info.name, origins);
   }
+  text += mechanisms_text(rows, "require", "required", origins);
+  text += mechanisms_text(rows, "best_effort", "best_effort", origins);
+  if (!network.empty()) text += "\n[sandbox.network]\n" + network;
+  if (!environment.empty()) text += "\n[sandbox.env]\n" + environment;
   return text;
 }
 

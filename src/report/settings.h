@@ -11,7 +11,8 @@ namespace coop::report {
 enum class Origins { left_out, shown };
 enum class Defaults { left_out, shown };
 
-// One line for each key, and each item of a list where origins are shown.
+// A policy file: one line for each key, and each item of a list where origins are shown. It reads back as the same
+// settings, but for the values of secret variables.
 std::string settings_text(const policy::Settings& settings, Origins origins, Defaults defaults);
 
 nlohmann::ordered_json settings_json(const policy::Settings& settings, Defaults defaults);

@@ -1,15 +1,12 @@
 #include "request/sources.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
 #include <algorithm>
-#include <array>
 
 #include "base/path.h"
 #include "host/environment.h"
 #include "policy/merge/bounded.h"
 #include "report/words/words.h"
+#include "sys/real_path.h"
 
 namespace coop::request {
 
@@ -114,8 +111,7 @@ Path real_workspace(const HostFacts& facts, const Path& wanted) {
   const Path whole = wanted.empty()            ? facts.working_directory
                      : wanted.starts_with('/') ? wanted
                                                : join(facts.working_directory, wanted);
-  std::array<char, PATH_MAX> buffer;
-  return ::realpath(whole.c_str(), buffer.data()) == nullptr ? Path{} : Path(buffer.data());
+  return real_path(whole).value_or(Path{});
 }
 
 }  // namespace coop::request

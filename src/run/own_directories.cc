@@ -1,7 +1,5 @@
 #include "run/own_directories.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "base/path.h"
+#include "sys/real_path.h"
 
 namespace coop::run {
 
@@ -18,14 +17,6 @@ namespace {
 bool is_there(const Path& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0;
-}
-
-// The canonical path it will have: the existing part resolved, the rest as written.
-Path resolved(const Path& path) {
-  std::array<char, PATH_MAX> buffer;
-  if (path == "/" || ::realpath(path.c_str(), buffer.data()) != nullptr)
-    return path == "/" ? path : Path(buffer.data());
-  return join(resolved(parent_of(path)), name_of(path));
 }
 
 std::set<Path> own_directories(const HostFacts& host) {
@@ -45,7 +36,7 @@ std::vector<Path> writable_trees(const Policy& policy) {
   std::vector<Path> trees;
   if (policy.workspace_access == Access::read_write) trees.push_back(policy.workspace);
   for (const PathRule& rule : policy.rules)
-    if (rule.kind == RuleKind::read_write) trees.push_back(resolved(rule.path));
+    if (rule.kind == RuleKind::read_write) trees.push_back(resolved_path(rule.path));
   return trees;
 }
 
@@ -56,11 +47,11 @@ MissingDirectories missing_own_directories(const Policy& policy, const HostFacts
   MissingDirectories missing;
   for (const Path& wanted : own_directories(host)) {
     if (is_there(wanted)) continue;
-    const Path path = resolved(wanted);
+    const Path path = resolved_path(wanted);
     if (std::ranges::none_of(trees, [&](const Path& tree) { return is_within(path, tree); }))
       continue;
     for (Path part = wanted; part != "/" && !is_there(part); part = parent_of(part))
-      missing.emplace(part, resolved(part));
+      missing.emplace(part, resolved_path(part));
   }
   return missing;
 }

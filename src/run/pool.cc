@@ -36,6 +36,7 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
   const auto or_null = [&](int fd) { return fd < 0 ? null.get() : fd; };
   const int descriptors[3] = {or_null(stdio.input), or_null(stdio.output), or_null(stdio.error)};
   const child::ExecRequest request{workload};
+  state.program = command.arguments.front();
   state.directory = directory_of(state.prepared.plan, command);
   state.started = std::chrono::steady_clock::now();
   state.has_command = true;

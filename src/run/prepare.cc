@@ -1,7 +1,5 @@
 #include "run/prepare.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -22,16 +20,11 @@
 #include "policy/builtin.h"
 #include "request/sources.h"
 #include "run/workspace_secrets.h"
+#include "sys/real_path.h"
 
 namespace coop::run {
 
 namespace {
-
-Result<Path> canonical(const Path& path) {
-  std::array<char, PATH_MAX> buffer;
-  if (::realpath(path.c_str(), buffer.data()) == nullptr) return system_error("realpath", path);
-  return Path(buffer.data());
-}
 
 // Absolute, and without "..": after a symlink ".." is not textual, so the kernel resolves
 // everything up to the last one. A missing path keeps its text.
@@ -39,7 +32,7 @@ Path without_dots(const Path& written, const Path& base) {
   const Path whole = written.starts_with('/') ? written : join(base, written);
   const std::size_t last = (whole + "/").rfind("/../");
   if (last == std::string::npos) return normalize(whole);
-  const Result<Path> front = canonical(whole.substr(0, last + 3));
+  const Result<Path> front = real_path(whole.substr(0, last + 3));
   return front ? normalize((whole + "/").substr(last + 4), *front) : normalize(whole);
 }
 
@@ -70,7 +63,7 @@ Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
 
 // The canonical path. Checked before the walk through it, which would fail with a less clear error.
 Result<Path> open_workspace(const Path& written) {
-  Result<Path> path = canonical(written);
+  Result<Path> path = real_path(written);
   struct stat status{};
   if (!path && path.error().errno_value == ENOENT)
     return invalid("--workspace", "\"" + printable(written) + "\" does not exist",
@@ -266,7 +259,7 @@ Result<void> gather(Draft& draft) {
   look_at(draft, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
   TRY(look_at_proc(policy, host));
-  if (policy.view == View::host && policy.home == HomeView::listed)
+  if (policy.view == View::minimal || policy.home == HomeView::listed)
     host.git_identity = guards::git_identity(host);
   if (wants_group(draft)) host::inspect_cgroups(host);
   TRY(plan::check_workspace_path(policy, host));

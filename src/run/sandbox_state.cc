@@ -67,7 +67,9 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
     const bool missing = error == ENOENT || error == ENOTDIR;
     output.outcome = missing ? Outcome::not_found : Outcome::not_executable;
     output.exit_code = missing ? 127 : 126;
-    output.notes.push_back("the command could not be run: " + errno_text(error));
+    if (!missing)
+      output.notes.push_back(in_quotes(state.program) +
+                             " cannot be executed: " + errno_text(error));
   } else if (state.ended && WIFEXITED(state.ended->status)) {
     output.exit_code = WEXITSTATUS(state.ended->status);
   } else if (state.ended) {
@@ -77,10 +79,11 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
   }
   const bool killed = state.group.out_of_memory_kills() > 0 || state.over_memory;
   if (!killed || ending != Ending::by_itself) return;
-  output.denials.push_back(Denial{.reason = Denial::Reason::memory_limit,
-                                  .what = "memory beyond the limit",
-                                  .rule = Rule{Origin::of_flag("--memory")},
-                                  .hint = "--memory with a larger size"});
+  output.denials.push_back(
+      Denial{.reason = Denial::Reason::memory_limit,
+             .what = "memory beyond the limit",
+             .rule = Rule{origin_of(state.prepared.policy, "memory", "--memory")},
+             .hint = "--memory with a larger size"});
   if (output.exit_code != 0) output.outcome = Outcome::out_of_memory;
   else output.notes.emplace_back("processes were killed for memory beyond the limit (--memory)");
 }
@@ -314,7 +317,10 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
     enter_record(*state, draft.host.state_directory, draft.policy.id);
   if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, bounded));
   else TRY(start_at_once(*state, std::move(draft), early, command, bounded));
-  if (command != nullptr) state->directory = directory_of(state->prepared.plan, *command);
+  if (command != nullptr) {
+    state->program = command->arguments.front();
+    state->directory = directory_of(state->prepared.plan, *command);
+  }
   return state;
 }
 

@@ -53,7 +53,8 @@ struct Sandbox::State {
   std::optional<child::Report> failed{};  // a setup step
   bool over_memory = false;               // killed by the supervisor, which adds it up
   bool timed_out = false;                 // init ended the run, possibly while we were stopped
-  Path directory{};                       // the command's working directory
+  std::string program{};                  // the command, as it was named
+  Path directory{};                       // and its working directory
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
   run::Later later{};

@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/wildcard.h"
 #include "policy/builtin.h"
+#include "sys/real_path.h"
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
 
@@ -176,12 +177,12 @@ class Search {
 
   // A symlink cannot be hidden, its target can. Only a file of the workspace: what is outside is up to the view.
   std::optional<Path> target_of(const Path& link) const {
-    std::array<char, PATH_MAX> buffer;
+    const Result<Path> target = real_path(link);
     struct stat status{};
-    if (::realpath(link.c_str(), buffer.data()) == nullptr || ::stat(buffer.data(), &status) < 0 ||
-        !S_ISREG(status.st_mode) || !is_within(buffer.data(), workspace_))
+    if (!target || ::stat(target->c_str(), &status) < 0 || !S_ISREG(status.st_mode) ||
+        !is_within(*target, workspace_))
       return std::nullopt;
-    return Path(buffer.data());
+    return *target;
   }
 
   // No mount point can have a longer path; its nearest parent can be hidden.

@@ -28,6 +28,7 @@ Result<OpenedTools> open_tools(const ToolsRequest& request) {
                          .sandbox_enabled = is_enabled(resolved.effective),
                          .owner_bypass = policy::owner_may_bypass(resolved.effective),
                          .on_leak = request.on_leak,
+                         .first = request.first,
                          .log = request.log,
                          .shared = request.shared};
   if (resolved.acting_as && resolved.acting_as->someone) {

@@ -14,7 +14,8 @@ namespace coop::tools {
 struct ToolsRequest {
   request::Wanted wanted{};
   OnLeak on_leak = OnLeak::redact;
-  Logger* log = nullptr;  // outlives the tools
+  Reach first = Reach::command;  // of the call that follows
+  Logger* log = nullptr;         // outlives the tools
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
 };
 

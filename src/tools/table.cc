@@ -52,7 +52,8 @@ constexpr std::array kRows{
 "timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, which is also the most, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["command"],"additionalProperties":false})json",
-        "exit_code, stdout and stderr (text and size of each), what was denied or quarantined"},
+        "exit_code, stdout and stderr (text and size of each), what was denied or quarantined",
+        Reach::command},
     ToolInfo{"exec", TrustLevel::inner, Effect::changes, in_shell<exec>,
              "Run a program with arguments, without a shell, inside the sandbox.",
              R"json({"type":"object","properties":{
@@ -62,7 +63,7 @@ constexpr std::array kRows{
 "timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, which is also the most, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["program"],"additionalProperties":false})json",
-             "as for bash"},
+             "as for bash", Reach::command},
     ToolInfo{"read_file", TrustLevel::familiar, Effect::reads_only, on_files<read_file>,
              "Read a text file. Long files are cut; offset and limit choose lines.",
              R"json({"type":"object","properties":{
@@ -111,7 +112,7 @@ constexpr std::array kRows{
 "url":{"type":"string"},
 "max_bytes":{"type":"integer","minimum":1,"maximum":1048576,"description":"default 1048576"}},
 "required":["url"],"additionalProperties":false})json",
-             "status, url, content_type, truncated, size"},
+             "status, url, content_type, truncated, size", Reach::network},
 };
 
 // A tool without a row, a row without a tool, or different trust levels.

@@ -270,10 +270,17 @@ Result<std::unique_ptr<Toolbox>> Toolbox::open(ToolboxOptions options) {
   if (isolation_of(options) == Isolation::sandbox)
     for (PathRule& rule : identity_rules(options.policy.workspace))
       options.policy.rules.push_back(std::move(rule));
-  std::pair<Path, Path> workspaces = TRY(workspaces_of(options));
+  std::optional<FileView> view;
+  if (options.first == Reach::files) {
+    FileView made = TRY(view_of(options, nullptr));
+    view.emplace(std::move(made));
+  }
+  std::pair<Path, Path> workspaces =
+      view ? std::pair{view->workspace(), view->workspace_inside()} : TRY(workspaces_of(options));
   leaks::LeakScanner scanner = TRY(leaks::LeakScanner::create(known_secrets(options.policy)));
   auto state = std::make_unique<State>(std::move(options), limits, std::move(workspaces),
                                        std::move(scanner));
+  if (view) state->files.put(*std::move(view));
   if (state->on_host())
     state->log(LogLevel::warn, kSpan,
                state->options.sandbox_enabled ? "the owner bypasses the sandbox"
@@ -283,12 +290,14 @@ Result<std::unique_ptr<Toolbox>> Toolbox::open(ToolboxOptions options) {
   return std::make_unique<Toolbox>(std::move(state));
 }
 
-std::vector<const ToolInfo*> Toolbox::tools() const {
+std::vector<const ToolInfo*> tools_for(policy::TrustLevel trust) {
   std::vector<const ToolInfo*> allowed;
   for (const ToolInfo& tool : tool_table())
-    if (state_->options.trust <= tool.least) allowed.push_back(&tool);
+    if (trust <= tool.least) allowed.push_back(&tool);
   return allowed;
 }
+
+std::vector<const ToolInfo*> Toolbox::tools() const { return tools_for(state_->options.trust); }
 
 Isolation Toolbox::isolation() const { return isolation_of(state_->options); }
 policy::TrustLevel Toolbox::trust() const { return state_->options.trust; }

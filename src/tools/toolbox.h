@@ -33,6 +33,9 @@ struct SharedState {
   std::atomic<bool> terminated = false;  // a leak under OnLeak::terminate
 };
 
+// What a tool works through: the files of the sandbox's view need no command.
+enum class Reach : std::uint8_t { files, command, network };
+
 struct ToolboxOptions {
   policy::TrustLevel trust = policy::TrustLevel::full;
   std::string user{};  // for records; empty: the agent itself
@@ -41,6 +44,9 @@ struct ToolboxOptions {
   bool sandbox_enabled = true;
   bool owner_bypass = true;  // false: the owner's tools are sandboxed like those of others
   OnLeak on_leak = OnLeak::redact;
+  // A single call of this kind follows. For files the view is made at once, which plans the sandbox: planning it before,
+  // to see whether the policy works, would be done twice.
+  Reach first = Reach::command;
   Logger* log = nullptr;  // outlives the toolbox; null: nothing is logged
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
 };
@@ -59,11 +65,13 @@ struct ToolInfo {
   std::string_view description;
   std::string_view schema;   // JSON Schema of the arguments
   std::string_view returns;  // what `structured` of the answer has besides "outcome"
+  Reach reach = Reach::files;
 };
 
 // Every tool, in the order of policy::kTools.
 std::span<const ToolInfo> tool_table();
 const ToolInfo* find_tool(std::string_view name);
+std::vector<const ToolInfo*> tools_for(policy::TrustLevel trust);
 
 struct CallHooks {
   std::function<void(std::string_view)> progress{};  // live output, already free of leaks

@@ -202,6 +202,26 @@ KERNEL_TEST(EscapeHome, OfTheGitConfigurationOnlyWhoCommits) {
   }
 }
 
+KERNEL_TEST(EscapeHome, OfTheGitConfigurationOnlyWhoCommitsInTheMinimalView) {
+  const DevelopersHome home;
+  write_file(home / ".gitconfig",
+             "[user]\n\tname = \"Ann\\n[core]\\n\\tpager = evil\"\n\temail = ann@example.com\n"
+             "[url \"https://ann:TOKEN@example.com/\"]\n\tinsteadOf = https://example.com/\n");
+  EXPECT_THAT(
+      home.run("cat " + home / ".gitconfig", {"--view", "minimal", "--ro", home / ".gitconfig"})
+          .out,
+      testing::HasSubstr("TOKEN"));  // control
+  const Ran ran = home.run("cat /etc/gitconfig; git config user.email; git config core.pager",
+                           {"--view", "minimal"});
+  EXPECT_THAT(ran.out, testing::Not(testing::HasSubstr("TOKEN")));
+  EXPECT_THAT(ran.out, testing::HasSubstr("email = \"ann@example.com\""));
+  // A line break in the name begins no section.
+  EXPECT_THAT(ran.out, testing::HasSubstr("\tname = \"Ann[core]pager = evil\"\n"));
+  if (installed("git")) {
+    EXPECT_THAT(ran.out, testing::EndsWith("\nann@example.com\n")) << ran.err;
+  }
+}
+
 KERNEL_TEST(EscapeHome, GrantsBelowIt) {
   const DevelopersHome home;
   EXPECT_TRUE(escaped(home.read(home / "Documents/letter", {"--ro", home / "Documents"})));

@@ -16,9 +16,10 @@ Arguments coop_run(const Workspace& workspace, const Arguments& command,
   return words;
 }
 
-// The first line at a terminal: the version, the isolation, and who bypasses it.
+// The first line at a terminal.
 constexpr const char* kGreeting =
-    "coop: version 0.1.0, linux (namespaces + landlock + seccomp); no user bypasses it";
+    "coop: this command runs in a sandbox (namespaces, Landlock, seccomp) with no network; --quiet "
+    "hides this line";
 
 // A duration no other test sleeps for: tests run in parallel and search for their own process.
 std::string unique_seconds() { return "60." + std::to_string(::getpid()); }

@@ -1,6 +1,8 @@
 // Exit codes, output and usage: the result of a run.
 #include <signal.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "kernel/support.h"
@@ -68,6 +70,72 @@ KERNEL_TEST(KernelOutcome, WhatCannotBeRunIs126AndWhatIsNotThere127) {
   EXPECT_EQ(workspace.run({"./script"}).exit_code, 127);
 }
 
+// One line, which says where it is and what would show it.
+KERNEL_TEST(KernelOutcome, AProgramThatIsOnlyOutsideIsNamedWithTheFlagThatShowsIt) {
+  const Workspace workspace{visible_place()};
+  const std::string tools = workspace.around() / "tools/bin";
+  make_directories(tools);
+  write_file(tools + "/only-outside", "#!/bin/sh\necho ran\n");
+  std::filesystem::permissions(tools + "/only-outside", std::filesystem::perms::owner_all);
+  RunOptions options = workspace.options();
+  options.environment["PATH"] = tools + ":/usr/local/bin:/usr/bin:/bin";
+  const auto line = [&](const Arguments& command, const Arguments& flags = {}) {
+    const Ran ran = workspace.run(command, flags, options);
+    EXPECT_EQ(ran.exit_code, 127) << ran.out;
+    return ran.err;
+  };
+  EXPECT_EQ(line({"no-such-program"}),
+            "coop: \"no-such-program\" was not found inside the sandbox, and is not on the PATH "
+            "outside\n");
+  const std::string found = line({"only-outside"});
+  EXPECT_THAT(found, HasSubstr("outside it is " + tools + "/only-outside; to show it: --ro " +
+                               workspace.around() / "tools" + " -- " + tools + "/only-outside"));
+  EXPECT_EQ(std::ranges::count(found, '\n'), 1) << found;
+  // What the line says works.
+  EXPECT_EQ(workspace.run({tools + "/only-outside"}, {"--ro", workspace.around() / "tools"}).out,
+            "ran\n");
+  // A link of a virtual environment, and a first line.
+  make_symlink(tools + "/only-outside", workspace / "linked");
+  write_file(workspace / "script", "#!" + tools + "/only-outside\n");
+  std::filesystem::permissions(workspace / "script", std::filesystem::perms::owner_all);
+  EXPECT_THAT(line({"./linked"}), HasSubstr("is a symlink to " + tools +
+                                            "/only-outside, which is "
+                                            "not in the sandbox; to show it: --ro "));
+  EXPECT_THAT(line({"./script"}), HasSubstr("needs " + tools + "/only-outside (its first line)"));
+  const nlohmann::json json = json_of(workspace.run({"./script"}, {"--json"}, options));
+  EXPECT_THAT(json["notes"].dump(), HasSubstr("its first line"));
+}
+
+KERNEL_TEST(KernelOutcome, ValuesWithWhichNothingRunsAreRefusedWithTheSmallest) {
+  const Workspace workspace;
+  struct Case {
+    std::string flag, value, least, key;
+  };
+  for (const auto& [flag, value, least, key] :
+       {Case{"--memory", "2", "4m", "memory"}, Case{"--pids", "0", "2", "pids_limit"},
+        Case{"--pids", "1", "2", "pids_limit"}, Case{"--cpus", "0", "0.01", "cpus"},
+        Case{"--cpus", "0.001", "0.01", "cpus"}, Case{"--tmp-size", "1", "4k", "tmp_size"},
+        Case{"--open-files", "1", "8", "open_files"}, Case{"--file-size", "0", "1", "file_size"},
+        Case{"--timeout", "0", "1ms", "timeout"}}) {
+    const Ran ran = workspace.run({"true"}, {flag, value});
+    EXPECT_EQ(ran.exit_code, 125) << flag;
+    EXPECT_THAT(ran.err, HasSubstr(flag + ": must be at least " + least));
+    // The smallest itself can be used.
+    if (flag != "--timeout" && flag != "--open-files")
+      EXPECT_EQ(workspace.run({"true"}, {flag, least}).exit_code, 0) << flag;
+    const TempDir home;
+    make_directories(home / ".config/coop");
+    write_file(home / ".config/coop/policy.toml", "[sandbox]\n" + key + " = " + value + "\n");
+    RunOptions options = workspace.options();
+    options.environment["HOME"] = home.path();
+    options.environment["XDG_CONFIG_HOME"] = home / ".config";
+    const Ran by_file = workspace.run({"true"}, {}, options);
+    EXPECT_EQ(by_file.exit_code, 125) << key;
+    EXPECT_THAT(by_file.err, HasSubstr("policy.toml:2:"));
+    EXPECT_THAT(by_file.err, HasSubstr(key + ": must be at least " + least));
+  }
+}
+
 KERNEL_TEST(KernelOutcome, JsonHasEveryField) {
   const Workspace workspace;
   const Ran ran = workspace.run(shell("echo out; echo err >&2; exit 7"), {"--json"});
@@ -88,7 +156,8 @@ KERNEL_TEST(KernelOutcome, JsonHasEveryField) {
       {"denials", nlohmann::json::array()},
       {"quarantined", nlohmann::json::array()},
       {"quarantined_total", 0},
-      {"network", nlohmann::json::array()}};
+      {"network", nlohmann::json::array()},
+      {"unreached", nlohmann::json::array()}};
   EXPECT_EQ(json, expected);
   for (const char* field : {"wall_us", "user_us", "system_us", "peak_memory"})
     EXPECT_TRUE(usage[field].is_number_unsigned() || usage[field].is_number_integer()) << field;

@@ -192,5 +192,26 @@ class Told(Case):
         self.assertEqual(answer["exit_code"], 0, answer)
 
 
+class Unreached(Case):
+    """Hosts that are allowed and do not answer: the program often says only that it failed."""
+
+    def test_hosts_that_are_allowed_and_not_reached_are_named_with_the_reason(self):
+        flags = ["--allow-net", "gone.example", "--allow-net", "good.example:81", "--allow-net", "good.example"]
+        command = "curl -sS http://gone.example; curl -sS http://good.example:81; curl -sS http://good.example"
+        done = run(command, *flags)
+        self.assertIn("could not reach gone.example:80, which is allowed: ", done.stderr)
+        self.assertIn("could not reach good.example:81, which is allowed: ECONNREFUSED", done.stderr)
+        self.assertNotIn("could not reach good.example:80", done.stderr)  # control: that was reached
+        listed = run_json(command, *flags)["unreached"]
+        self.assertEqual([(entry["host"], entry["port"]) for entry in listed], [("gone.example", 80), ("good.example", 81)])
+        self.assertTrue(all(entry["problem"] for entry in listed))
+
+    def test_the_list_at_the_end_is_bounded(self):
+        done = run("for n in $(seq 40); do curl -sS -m 5 http://h$n.gone.example; done", "--allow-net", "*.gone.example")
+        lines = [line for line in done.stderr.splitlines() if line.startswith("coop: could not reach")]
+        self.assertEqual(len(lines), 10)
+        self.assertIn("more hosts were not reached", done.stderr)
+
+
 if __name__ == "__main__":
     main()

@@ -1,5 +1,6 @@
 """--network full: world.sh runs this once for each program that can provide it, and without them (COOP_PROVIDER)."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,7 +8,7 @@ import socket
 import subprocess
 import unittest
 
-from host import (Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, SECRET, allow, command_of, main,
+from host import (COOP, Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, SECRET, allow, command_of, main,
                   processes, run, start, told, until)
 
 PROVIDER = os.environ["COOP_PROVIDER"]
@@ -114,7 +115,11 @@ class Without(Case):
     def test_where_the_device_is_roots_the_error_names_it(self):
         done = run("true", network="full")
         self.assertEqual(done.returncode, 125)
-        self.assertIn("/dev/net/tun", done.stderr)
+        self.assertIn("open /dev/net/tun: EACCES", done.stderr)
+        self.assertIn("--network allowlist", done.stderr)
+        status = json.loads(subprocess.run([COOP, "status", "--json"], capture_output=True, check=False).stdout)
+        for program in "pasta", "slirp4netns":
+            self.assertFalse(status["features"][program]["available"])
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ KERNEL_TEST(FileAttack, GuardedNamesAreNotWrittenEvenWhereThereIsNoneYet) {
   for (const auto& [path, guard] : cases) {
     const ToolOutput output = write_file(*view, {{"path", path}, {"content", "x"}});
     EXPECT_TRUE(output.failed) << path;
-    EXPECT_THAT(output.text, HasSubstr("is read-only by guard " + guard + ":")) << path;
+    EXPECT_THAT(output.text, HasSubstr("is denied by guard " + guard + ":")) << path;
     EXPECT_EQ(output.structured["denials"][0]["grant"], "--allow-guarded " + guard) << path;
   }
   // As commands may write them: docs/guides/guards.md, "Where a name counts".

@@ -1,9 +1,6 @@
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/path.h"
@@ -16,6 +13,7 @@
 #include "policy/policy.h"
 #include "report/text.h"
 #include "run/prepare.h"
+#include "sys/real_path.h"
 
 namespace coop::cli {
 
@@ -30,17 +28,40 @@ bool is_path(const std::string& word) {
          ::access(word.c_str(), F_OK) == 0;
 }
 
-// The canonical path. A missing path is based on its nearest existing parent.
-Path canonical(const Path& path) {
-  std::array<char, PATH_MAX> buffer;
-  if (::realpath(path.c_str(), buffer.data()) != nullptr) return buffer.data();
-  if (path == "/") return path;
-  return join(canonical(parent_of(path)), name_of(path));
-}
-
 bool is_socket(const Path& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+void add_reason(plan::Explanation& found, const char* reason) {
+  found.reason += (found.reason.empty() ? "" : "; ") + std::string(reason);
+}
+
+bool exists(const Path& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// The host's file of this name, wherever it is inside; else what a command finds at the name.
+plan::Explanation explain_word(const run::Prepared& prepared, const Path& written) {
+  plan::Explanation host = plan::explain(prepared.plan, prepared.policy, resolved_path(written));
+  const bool there = exists(written);
+  if (!there) add_reason(host, "nothing is there now");
+  if (is_shown(host)) return host;
+  plan::Explanation inside = plan::explain_inside(prepared.plan, prepared.policy, written);
+  // A new file in the empty home of the host view.
+  if (inside.origin.part == Part::home && inside.reach == plan::Reach::hidden && !there) {
+    inside.reach = plan::Reach::scratch;
+    inside.inside = inside.path;
+  }
+  const bool own = inside.path.empty() || inside.reach == plan::Reach::scratch;
+  // Where a command could make a file, that of the host is not.
+  if (!is_shown(inside) || (own && there && !inside.own)) return host;
+  if (own) {
+    add_reason(inside, "not the host's");
+    inside.grant = there ? host.grant : std::nullopt;
+  } else if (!exists(inside.path)) {
+    add_reason(inside, "nothing is there now");
+  }
+  inside.path = written;
+  return inside;
 }
 
 Result<Answer> explain_path(const Policy& wanted, const std::string& word) {
@@ -48,29 +69,57 @@ Result<Answer> explain_path(const Policy& wanted, const std::string& word) {
   const Path written =
       normalize(policy::expand_home(word, draft.host.home), draft.host.working_directory);
   const run::Prepared prepared = TRY(run::finish_prepare(std::move(draft)));
-  const plan::Explanation found = plan::explain(prepared.plan, prepared.policy, canonical(written));
-  const bool denied = found.reach == plan::Reach::absent || found.reach == plan::Reach::hidden;
+  const plan::Explanation found = explain_word(prepared, written);
+  const bool denied = !is_shown(found);
   return Answer{.subject = found.path,
                 .verdict = denied ? "denied" : std::string(to_text(found.reach)),
                 .rule = report::to_text(found.origin),
-                .reason = found.reason + (::access(written.c_str(), F_OK) == 0
-                                              ? ""
-                                              : std::string(found.reason.empty() ? "" : "; ") +
-                                                    "nothing is there now"),
+                .reason = found.reason,
                 .grant = denied && is_socket(written) ? "--socket " + written
                          : found.grant                ? report::to_text(*found.grant)
                                                       : std::string(),
                 .inside = denied ? Path{} : found.inside};
 }
 
+// In place of the home directory, which no sandbox takes as its workspace unnamed: an existing directory that has
+// nothing to do with the path.
+Path other_workspace(const HostFacts& facts, const std::string& word) {
+  const Path asked =
+      resolved_path(normalize(policy::expand_home(word, facts.home), facts.working_directory));
+  struct stat status{};
+  for (const char* directory : {"/srv", "/opt", "/var/opt", "/mnt", "/media"})
+    if (::stat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+        ::access(directory, R_OK | X_OK) == 0 && resolved_path(directory) == directory &&
+        !is_within(asked, directory) && !is_within(directory, facts.home))
+      return directory;
+  return {};
+}
+
+Result<Request> request_of(const Parsed& parsed) {
+  const Options options = TRY(options_of(parsed));
+  const HostFacts facts = TRY(request::surroundings());
+  const bool named = !options.wanted.workspace.empty() || options.wanted.role.any();
+  if (named || options.command.empty() ||
+      request::check_unnamed_workspace(facts, request::real_workspace(facts, {})))
+    return read_request(parsed);
+  const Path workspace = other_workspace(facts, options.command.front());
+  if (workspace.empty()) return read_request(parsed);
+  say("note: your home directory is no workspace unless it is named; this is the answer for one "
+      "elsewhere");
+  return read_request(parsed, workspace);
+}
+
 std::string as_text(const Answer& answer) {
-  std::string text = printable(answer.subject) + ": " + answer.verdict;
+  std::string text = printable(answer.subject) + ": " +
+                     (answer.verdict == "scratch" ? "private and writable" : answer.verdict);
   if (!answer.inside.empty()) text += " at " + printable(answer.inside);
   text += " by " + printable(answer.rule);
   if (!answer.reason.empty()) text += " (" + printable(answer.reason) + ")";
   if (!answer.grant.empty())
-    text += std::string("; to allow") + (answer.verdict == "readable" ? " writing" : "") + ": " +
-            printable(answer.grant);
+    text += (answer.grant.starts_with("--ro") && answer.verdict != "denied"
+                 ? std::string("; to show the host's")
+                 : std::string("; to allow") + (answer.verdict == "readable" ? " writing" : "")) +
+            ": " + printable(answer.grant);
   return text + "\n";
 }
 
@@ -84,7 +133,7 @@ std::string as_json(const Answer& answer) {
 }  // namespace
 
 Result<int> policy_explain(const Parsed& parsed) {
-  const Request request = TRY(read_request(parsed));
+  const Request request = TRY(request_of(parsed));
   const std::vector<std::string>& words = request.options.command;
   if (words.size() != 1 || words.front().empty())
     return invalid("policy explain", "one path or host is expected",

@@ -15,13 +15,15 @@ Result<request::PolicySources> sources_for(const std::string& workspace) {
 
 Result<request::PolicySource> read_file(const std::string& name, Scope scope) {
   const HostFacts facts = TRY(request::surroundings());
+  const bool piped = name == "-";
   request::PolicySource file{.path = name.starts_with('/') ? name
                                                            : join(facts.working_directory, name)};
-  file.text = TRY(host::read_policy_file(file.path, host::RequiredOwner::anyone));
+  if (piped) file.text = TRY(request::read_config_text(name));
+  else file.text = TRY(host::read_policy_file(file.path, host::RequiredOwner::anyone));
   if (!file.text) return system_error_of(ENOENT, "open", name);
   file.settings =
       policy::read_policy(*file.text,
-                          {.file = name,
+                          {.file = piped ? "standard input" : name,
                            .scope = scope,
                            .surroundings = request::surroundings_of(facts, parent_of(file.path))},
                           file.findings);

@@ -28,6 +28,7 @@ constexpr Flag kOnLeak =
     own("--on-leak", "WHAT", "a secret in a result: redact (default), block or terminate",
         one_of("redact block terminate"));
 
+constexpr std::array kPlanFlags{own("--why", "", "also the reason of each step and rule")};
 constexpr std::array kShowFlags{own("--origin", "", "also where each value was written"), kJson,
                                 kWorkspace};
 constexpr std::array kJsonAndWorkspace{kJson, kWorkspace};
@@ -105,6 +106,7 @@ constexpr std::array kCommands{
                 .summary = "show what `run` with the same flags would do, step by step",
                 .text = "Prints every step and rule of the sandbox. Nothing is started or changed.",
                 .examples = "coop plan --why\ncoop plan --view host --json\n",
+                .flags = kPlanFlags,
                 .run_flags = RunFlags::own,
                 .rest = Rest::command,
                 .run = command_plan},
@@ -125,14 +127,16 @@ constexpr std::array kCommands{
     CommandInfo{.name = "policy show",
                 .synopsis = "[--origin] [--json] [-w DIR]",
                 .summary = "the values in force; --origin: and where each was written",
-                .text = "Prints the values in force here, from the files of all scopes.",
-                .examples = "coop policy show --origin\n",
+                .text = "Prints the values in force here, from the files of all scopes, as a "
+                        "policy file.",
+                .examples = "coop policy show --origin\ncoop policy show | coop policy check -\n",
                 .flags = kShowFlags,
                 .run = policy_show},
     CommandInfo{.name = "policy check",
                 .synopsis = "[FILE [--scope SCOPE]] [--json] [-w DIR]",
                 .summary = "every mistake in the files, with its place and the fix",
-                .text = "Without FILE, the files in force here. Plans a sandbox with them and "
+                .text = "Without FILE, the files in force here; \"-\" is standard input. Plans a "
+                        "sandbox with them and "
                         "starts nothing: what "
                         "`coop run` would refuse is an error here.",
                 .examples = "coop policy check\ncoop policy check .coop/policy.toml --json\n",

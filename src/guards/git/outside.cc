@@ -5,20 +5,18 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 
 #include "base/path.h"
 #include "guards/git/directory.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::guards {
 
 std::optional<Path> canonical(const Path& path) {
-  const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path.c_str(), nullptr),
-                                                          &std::free);
-  if (!found) return std::nullopt;
-  return Path(found.get());
+  Result<Path> found = real_path(path);
+  return found ? std::optional<Path>(*std::move(found)) : std::nullopt;
 }
 
 namespace {

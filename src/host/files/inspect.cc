@@ -14,6 +14,7 @@
 #include "host/files/home_listing.h"
 #include "host/probe.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::host {
 namespace {
@@ -32,23 +33,15 @@ std::uint64_t links_of(const struct stat& status) {
   return S_ISDIR(status.st_mode) ? 1 : static_cast<std::uint64_t>(status.st_nlink);
 }
 
-std::string read_link(const char* path) {
-  std::array<char, PATH_MAX> text;
-  const ssize_t length = ::readlink(path, text.data(), text.size());
-  return length < 0 ? std::string{} : std::string(text.data(), static_cast<std::size_t>(length));
-}
-
 // Reads the path of an open descriptor; realpath would look up every component. Empty if the file
 // has no path from our root.
 Path name_of_open(int fd, const Path& path) {
   std::array<char, 32> link;
   std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", fd);
-  Path name = read_link(link.data());
+  const Path name = read_link(link.data()).value_or(Path{});
   if (name.starts_with('/')) return name;
   if (!name.empty()) return {};  // "(unreachable)/…"
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         std::free);
-  return real ? Path(real.get()) : Path{};
+  return real_path(path).value_or(Path{});
 }
 
 bool climbs(std::string_view link) {
@@ -97,7 +90,7 @@ class Looker {
 
   // `fact` is of a symlink: adds its target. A dangling one keeps a missing target.
   void follow(const Path& path, const Path& parent, int depth, PathFact& fact) {
-    fact.link = read_link(path.c_str());
+    fact.link = read_link(path.c_str()).value_or(Path{});
     // Magic links in /proc are no names, and ".." after a symlink is not textual: let the kernel
     // resolve those.
     if (fact.link.empty() || parent.empty() || depth > kDeepest || climbs(fact.link) ||

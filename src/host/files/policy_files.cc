@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::host {
 
@@ -47,11 +48,8 @@ Result<void> check_directory(const Path& path, RequiredOwner owner) {
 Result<void> check_directories(const UniqueFd& file, const Path& path, RequiredOwner owner) {
   if (owner == RequiredOwner::anyone) return {};
   TRY(check_directory(path, owner));
-  std::array<char, PATH_MAX> real;
-  const Path link = "/proc/self/fd/" + std::to_string(file.get());
-  const ssize_t size = ::readlink(link.c_str(), real.data(), real.size());
-  if (size < 0) return system_error("readlink", link);
-  return check_directory(Path(real.data(), static_cast<std::size_t>(size)), owner);
+  const Path real = TRY(read_link("/proc/self/fd/" + std::to_string(file.get())));
+  return check_directory(real, owner);
 }
 
 Result<std::string> read_opened(const UniqueFd& file, const Path& path, RequiredOwner owner) {

@@ -10,6 +10,7 @@
 
 #include "host/text.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::host {
 namespace {
@@ -25,10 +26,7 @@ constexpr std::array<std::pair<const char*, std::string_view>, 4> kFirstNamespac
 
 bool in_own_namespaces() {
   for (const auto& [link, first] : kFirstNamespaces) {
-    std::array<char, 64> text{};
-    const ssize_t length = ::readlink(link, text.data(), text.size());
-    if (length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) != first)
-      return true;
+    if (const Result<Path> found = read_link(link); found && *found != first) return true;
   }
   return false;
 }

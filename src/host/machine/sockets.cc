@@ -10,6 +10,7 @@
 #include "host/probe.h"
 #include "host/text.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::host {
 
@@ -28,14 +29,13 @@ void inspect_sockets(HostFacts& facts, std::span<const Path> shown) {
   const Result<std::string> text = read_file("/proc/net/unix");
   if (!text) return;  // no such file: no Unix sockets in this kernel
   for (const Path& name : parse_unix_sockets(*text)) {
-    std::array<char, PATH_MAX> resolved;
-    if (::realpath(name.c_str(), resolved.data()) == nullptr) continue;
-    const Path path(resolved.data());
-    const auto shows = [&](const Path& tree) { return is_within(path, tree); };
+    const Result<Path> path = real_path(name);
+    if (!path) continue;
+    const auto shows = [&](const Path& tree) { return is_within(*path, tree); };
     struct stat status{};
-    if (std::ranges::any_of(shown, shows) && ::lstat(path.c_str(), &status) == 0 &&
+    if (std::ranges::any_of(shown, shows) && ::lstat(path->c_str(), &status) == 0 &&
         S_ISSOCK(status.st_mode))
-      facts.sockets.push_back(path);
+      facts.sockets.push_back(*path);
   }
 }
 

@@ -29,6 +29,20 @@ Feature program_feature(const HostFacts& facts, std::string_view name, std::stri
           .fix = "install the package " + std::string(package)};
 }
 
+// pasta and slirp4netns open it in the sandbox's network, with our rights.
+Feature with_tunnel(Feature program) {
+  if (!program.available) return program;
+  const UniqueFd device(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
+  if (device.valid()) return program;
+  const int error = errno;
+  program.available = false;
+  program.reason = "open /dev/net/tun: " + errno_text(error);
+  program.fix = error == EACCES                      ? "sudo chmod 666 /dev/net/tun"
+                : error == ENOENT || error == ENODEV ? "sudo modprobe tun"
+                                                     : "";
+  return program;
+}
+
 Feature fuse_feature() {
   const UniqueFd device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
   const int error = errno;
@@ -119,8 +133,8 @@ void find_tools(HostFacts& facts) {
 }
 
 void find_network_tools(HostFacts& facts) {
-  facts.pasta = program_feature(facts, "pasta", "passt");
-  facts.slirp4netns = program_feature(facts, "slirp4netns", "slirp4netns");
+  facts.pasta = with_tunnel(program_feature(facts, "pasta", "passt"));
+  facts.slirp4netns = with_tunnel(program_feature(facts, "slirp4netns", "slirp4netns"));
 }
 
 }  // namespace coop::host

@@ -6,9 +6,18 @@ namespace coop::libexec {
 
 namespace {
 
-std::string list_text(const tools::Toolbox& toolbox) {
+// Who the caller is decides; there need be no workspace.
+Result<policy::TrustLevel> trust_of(const request::Wanted& wanted) {
+  if (!wanted.role.any()) return tools::ToolboxOptions{}.trust;
+  const HostFacts facts = TRY(request::surroundings());
+  const std::unique_ptr<request::ActingAs> caller =
+      TRY(request::act_as(facts, wanted.role, wanted.config));
+  return caller->someone ? caller->principal.trust : tools::ToolboxOptions{}.trust;
+}
+
+std::string list_text(policy::TrustLevel trust) {
   std::string text;
-  for (const tools::ToolInfo* tool : toolbox.tools())
+  for (const tools::ToolInfo* tool : tools::tools_for(trust))
     text += std::string(tool->name) +
             std::string(14 - std::min<std::size_t>(tool->name.size(), 13), ' ') +
             std::string(tool->description) + "\n";
@@ -20,12 +29,15 @@ std::string list_text(const tools::Toolbox& toolbox) {
 Result<int> command_tool(const cli::Parsed& flags) {
   if (flags.arguments.empty() && !flags.has("--list"))
     return invalid("tool", "no tool is named", "coop tool NAME '{…}', or coop tool --list");
-  const ToolsOptions options = TRY(tools_options(flags));
-  const tools::OpenedTools opened = TRY(tools::open_tools(options.request));
+  ToolsOptions options = TRY(tools_options(flags));
   if (flags.has("--list")) {
-    TRY(cli::print_all(list_text(*opened.toolbox)));
+    const policy::TrustLevel trust = TRY(trust_of(options.request.wanted));
+    TRY(cli::print_all(list_text(trust)));
     return 0;
   }
+  if (const tools::ToolInfo* tool = tools::find_tool(flags.arguments.front()))
+    options.request.first = tool->reach;
+  const tools::OpenedTools opened = TRY(tools::open_tools(options.request));
   const Json call = flags.arguments.size() < 2 ? Json::object() : parse_json(flags.arguments[1]);
   if (call.is_discarded())
     return invalid("tool",

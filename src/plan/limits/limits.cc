@@ -27,9 +27,11 @@ class Planner {
     if (limits.pids) TRY(pids(*limits.pids));
     if (limits.milli_cpus) TRY(cpus(*limits.milli_cpus));
     if (limits.open_files)
-      resource(RLIMIT_NOFILE, "open files", *limits.open_files, Origin::of_flag("--open-files"));
+      resource(RLIMIT_NOFILE, "open files", *limits.open_files,
+               origin_of(policy_, "open_files", "--open-files"));
     if (limits.file_size)
-      resource(RLIMIT_FSIZE, "file size", *limits.file_size, Origin::of_flag("--file-size"));
+      resource(RLIMIT_FSIZE, "file size", *limits.file_size,
+               origin_of(policy_, "file_size", "--file-size"));
     resource(RLIMIT_CORE, "core dump size", 0, Origin::of_coop());
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
@@ -73,7 +75,7 @@ class Planner {
       group("memory", "memory.swap.max?", "memory.memsw.limit_in_bytes?", "0", text);
       return {};
     }
-    resource(RLIMIT_DATA, "data of one process", bytes, Origin::of_flag("--memory"));
+    resource(RLIMIT_DATA, "data of one process", bytes, origin_of(policy_, "memory", "--memory"));
     if (!host_.lists_children)
       return weaker("the memory limit", "is applied to each process, not to the sandbox");
     plan_.group.sampled_memory = bytes;
@@ -84,7 +86,8 @@ class Planner {
 
   Result<void> pids(std::uint64_t count) {
     const bool inside = process_limit_counts_inside(host_);
-    if (inside) resource(RLIMIT_NPROC, "processes", count, Origin::of_flag("--pids"));
+    if (inside)
+      resource(RLIMIT_NPROC, "processes", count, origin_of(policy_, "pids_limit", "--pids"));
     const bool asked = policy_.limits.pids != Limits{}.pids;
     const std::string text = std::to_string(count);
     const bool grouped = (asked || !inside) && group("pids", "pids.max", "pids.max", text, text);

@@ -31,7 +31,7 @@ constexpr const char* kNsswitchFile =
 constexpr const char* kResolvFile = "nameserver 198.18.0.1\noptions timeout:5 attempts:2\n";
 
 Origin mode_origin(const Policy& policy) {
-  return Origin::of_flag("--network", to_text(policy.network));
+  return origin_of(policy, "network", "--network", to_text(policy.network));
 }
 std::string mode_flag(const Policy& policy) {
   return "--network " + std::string(to_text(policy.network));
@@ -214,6 +214,16 @@ Result<void> check_open(const Policy& policy) {
   return {};
 }
 
+std::unexpected<Error> no_provider(const HostFacts& host) {
+  for (const Feature* feature : {&host.pasta, &host.slirp4netns})
+    if (!feature->program.empty())
+      return unsupported(
+          "--network full", feature->reason,
+          feature->fix + (feature->fix.empty() ? "" : "; ") + "--network allowlist does without");
+  return unsupported("--network full", "neither pasta nor slirp4netns is installed",
+                     "install the package passt or slirp4netns; --network allowlist needs neither");
+}
+
 }  // namespace
 
 Result<void> check_network(const Policy& policy, const HostFacts& host) {
@@ -225,9 +235,7 @@ Result<void> check_network(const Policy& policy, const HostFacts& host) {
                        "--network full gives the internet without privilege, --network allowlist "
                        "gives it by domain");
   if (policy.network == NetworkMode::full && !host.pasta.available && !host.slirp4netns.available)
-    return unsupported("--network full", "neither pasta nor slirp4netns is installed",
-                       "install the package passt or slirp4netns; --network allowlist needs "
-                       "neither");
+    return no_provider(host);
   if (policy.network == NetworkMode::full || policy.network == NetworkMode::veth)
     TRY(check_open(policy));
   return {};

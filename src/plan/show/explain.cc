@@ -101,6 +101,117 @@ std::optional<std::pair<Path, Path>> shown_by(const Action& action) {
   return std::nullopt;
 }
 
+// What is at one name inside: a path of the host, or something of the sandbox's own.
+class Name {
+ public:
+  explicit Name(const Path& inside) : inside_(inside) {}
+
+  void apply(const Step& step) {
+    if (const auto shown = shown_by(step.action)) {
+      if (!is_within(inside_, shown->second)) return;
+      *this = Name(inside_);
+      host_ = join(shown->first, relative_to(inside_, shown->second));
+    } else if (const std::optional<Path> mount = own_mount(step.action)) {
+      if (!is_within(inside_, *mount)) return;
+      *this = Name(inside_);
+      own_ = &step;
+      mount_ = *mount;
+    } else if (const auto* cover = std::get_if<CoverFile>(&step.action)) {
+      if (inside_ != cover->target) return;
+      *this = Name(inside_);
+      own_ = made_ = &step;
+    } else if (const auto* hide = std::get_if<HideMount>(&step.action)) {
+      if (is_within(inside_, hide->target)) hidden_ = &step;
+    } else if (const auto* remount = std::get_if<Remount>(&step.action)) {
+      const bool closes = remount->flags.access == Access::read_only;
+      if (closes && is_within(inside_, remount->target)) sealed_ = true;
+    } else if (const auto* seal = std::get_if<Seal>(&step.action)) {
+      if (seal->target == mount_) sealed_ = true;
+    } else if (const Path* made = made_by(step.action)) {
+      // Also the directories above it.
+      if (is_within(*made, inside_) && (made_ == nullptr || *made == inside_)) made_ = &step;
+    }
+  }
+
+  const std::optional<Path>& host() const { return host_; }
+
+  // Of a name with nothing of the host.
+  Explanation own() const {
+    if (own_ == nullptr) return {};
+    const bool uses_made = made_ != nullptr && (inside_ != mount_ || is_itself_made());
+    const Step& step = hidden_ != nullptr ? *hidden_ : uses_made ? *made_ : *own_;
+    return {.reach = reach(),
+            .inside = inside_,
+            .origin = step.origin,
+            .reason = step.why,
+            .own = is_there() && hidden_ == nullptr};
+  }
+
+ private:
+  static std::optional<Path> own_mount(const Action& action) {
+    if (std::holds_alternative<RootTmpfs>(action)) return "/";
+    if (const auto* tmpfs = std::get_if<TmpfsMount>(&action)) return tmpfs->target;
+    if (std::holds_alternative<ProcFilesystem>(action)) return "/proc";
+    if (std::holds_alternative<DevptsMount>(action)) return "/dev/pts";
+    return std::nullopt;
+  }
+
+  static const Path* made_by(const Action& action) {
+    if (const auto* directory = std::get_if<MakeDirectory>(&action)) return &directory->target;
+    if (const auto* file = std::get_if<MakeFile>(&action)) return &file->target;
+    return nullptr;
+  }
+
+  Reach reach() const {
+    if (hidden_ != nullptr) return Reach::hidden;
+    const bool kernels = std::holds_alternative<ProcFilesystem>(own_->action) ||
+                         std::holds_alternative<DevptsMount>(own_->action);
+    const auto* tmpfs = std::get_if<TmpfsMount>(&own_->action);
+    const bool sealed = sealed_ || kernels || std::holds_alternative<RootTmpfs>(own_->action) ||
+                        (tmpfs != nullptr && tmpfs->flags.access == Access::read_only);
+    const bool file = made_ != nullptr && !std::holds_alternative<MakeDirectory>(made_->action);
+    if (is_there()) return sealed || (file && is_itself_made()) ? Reach::readable : Reach::scratch;
+    if (sealed) return Reach::absent;
+    // A file of the host's home with this name is not there.
+    return own_->origin.part == Part::home ? Reach::hidden : Reach::scratch;
+  }
+
+  bool is_there() const {
+    return made_ != nullptr || inside_ == mount_ ||
+           std::holds_alternative<ProcFilesystem>(own_->action) ||
+           std::holds_alternative<DevptsMount>(own_->action);
+  }
+
+  bool is_itself_made() const {
+    const Path* made = made_by(made_->action);
+    return made == nullptr || *made == inside_;
+  }
+
+  Path inside_;
+  std::optional<Path> host_{};
+  const Step* own_ = nullptr;  // mounted the file system that the name is in
+  Path mount_{};
+  const Step* made_ = nullptr;  // made the name, or something below it
+  const Step* hidden_ = nullptr;
+  bool sealed_ = false;
+};
+
+// Links of the sandbox's own, like /bin in the minimal view.
+Path through_links(const Plan& plan, Path path) {
+  constexpr int kMost = 8;
+  for (int count = 0; count < kMost; ++count) {
+    const Path before = path;
+    for (const Step& step : plan.steps) {
+      const auto* link = std::get_if<MakeSymlink>(&step.action);
+      if (link == nullptr || !is_within(path, link->target)) continue;
+      path = normalize(
+          join(normalize(link->link, parent_of(link->target)), relative_to(path, link->target)));
+    }
+    if (path == before) break;
+  }
+  return path;
+}
+
 std::set<Path> places_in(const Plan& plan, const Path& path) {
   std::set<Path> places;
   for (const Step& step : plan.steps)
@@ -217,40 +328,27 @@ Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
   return best;
 }
 
-Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& inside) {
-  std::optional<Path> host;
-  const Step* own = nullptr;  // a file system that is made for the sandbox
-  for (const Step& step : plan.steps) {
-    if (is_made_for_sandbox(step.action, inside)) {
-      host.reset();
-      own = &step;
+Explanation explain_inside(const Plan& plan, const Policy& policy, const Path& path) {
+  const Path inside = through_links(plan, path);
+  Name name(inside);
+  for (const Step& step : plan.steps) name.apply(step);
+  Explanation found;
+  if (const std::optional<Path>& host = name.host()) {
+    Place place(*host, inside, plan.guards);
+    for (const Step& step : plan.steps) place.apply(step);
+    found = place.found();
+    found.path = *host;
+  } else {
+    found = name.own();
+    if (found.reach == Reach::absent) {
+      found = absent(plan, policy, inside);
+      found.path.clear();
+      return found;
     }
-    if (const auto shown = shown_by(step.action); shown && is_within(inside, shown->second)) {
-      host = join(shown->first, relative_to(inside, shown->second));
-      own = nullptr;
-    }
-  }
-  if (own != nullptr && own->origin.part == Part::home) {
-    Explanation found{.path = inside,
-                      .reach = Reach::hidden,
-                      .inside = inside,
-                      .origin = own->origin,
-                      .reason = own->why};
+    if (found.reach != Reach::hidden || found.origin.part != Part::home) return found;
+    found.path = inside;
     name_rule(found, policy);
-    found.grant = grant_for(found, policy);
-    return found;
   }
-  if (own != nullptr)
-    return {.reach = Reach::scratch, .inside = inside, .origin = own->origin, .reason = own->why};
-  if (!host) {
-    Explanation found = absent(plan, policy, inside);
-    found.path.clear();
-    return found;
-  }
-  Place place(*host, inside, plan.guards);
-  for (const Step& step : plan.steps) place.apply(step);
-  Explanation found = place.found();
-  found.path = *host;
   found.grant = grant_for(found, policy);
   return found;
 }

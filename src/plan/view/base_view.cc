@@ -101,6 +101,7 @@ void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
                             .target = directory,
                             .origin = origin,
                             .why = "programs expect it; empty"});
+  add_git_identity(entries, "/etc/gitconfig", host.git_identity, origin);
 }
 
 void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
@@ -145,7 +146,8 @@ std::vector<Path> base_paths(View view, const HostFacts& host) {
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
   if (policy.view == View::minimal) add_minimal(entries, host);
   else add_host(entries, policy, host);
-  entries.push_back(writable_tmpfs(policy, "/tmp", 01777, Origin::of_flag("--tmp-size"),
+  entries.push_back(writable_tmpfs(policy, "/tmp", 01777,
+                                   origin_of(policy, "tmp_size", "--tmp-size"),
                                    "private, limited in size and in number of files"));
 }
 

@@ -66,7 +66,8 @@ Result<void> add_caches(std::vector<Entry>& entries, const Policy& policy, const
                      printable(name) +
                          " looks for its cache only below $HOME, which the minimal "
                          "view does not have",
-                     "add --view host");
+                     rule->origin.flag.empty() ? "write view = \"host\", or leave the cache out"
+                                               : "add --view host");
     if (!there)
       return invalid(rule->origin, "there is no cache of " + printable(name) + " on this machine",
                      "run the toolchain outside once, or leave this out");

@@ -92,22 +92,6 @@ bool is_hidden(const Policy& policy, const HostFacts& host, const Path& path) {
   });
 }
 
-std::string quoted_value(std::string_view value) {
-  std::string text = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (static_cast<unsigned char>(c) >= ' ') text += c;
-  }
-  return text + "\"";
-}
-
-std::string identity_file(const GitIdentity& identity) {
-  std::string text = "[user]\n";
-  if (!identity.name.empty()) text += "\tname = " + quoted_value(identity.name) + "\n";
-  if (!identity.email.empty()) text += "\temail = " + quoted_value(identity.email) + "\n";
-  return text;
-}
-
 class Homes {
  public:
   Homes(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host)
@@ -173,7 +157,7 @@ class Homes {
     if (policy_.home == HomeView::shown && !is_closed(home.canonical)) return;
     Entry entry{.target = home.canonical, .source = home.canonical, .origin = home_origin()};
     if (policy_.home == HomeView::shown) {
-      entry.origin = Origin::of_flag("--show-home");
+      entry.origin = origin_of(policy_, "show_home", "--show-home");
       entry.why = "the home without its secrets";
     } else {
       entry.kind = Entry::Kind::tmpfs;
@@ -196,15 +180,9 @@ class Homes {
       add_listed(below ? join(home.canonical, listed.name.substr(2)) : fact.canonical, fact,
                  std::string(listed.reason));
     }
-    const bool known = !host_.git_identity.name.empty() || !host_.git_identity.email.empty();
-    if (!known || home.written != own_.front().written) return;
     const Path file = join(home.canonical, ".gitconfig");
-    if (!is_granted(policy_, host_, file))
-      entries_.push_back(Entry{.kind = Entry::Kind::file,
-                               .target = file,
-                               .text = identity_file(host_.git_identity),
-                               .origin = home_origin(),
-                               .why = "who commits; the host's own may hold tokens"});
+    if (home.written == own_.front().written && !is_granted(policy_, host_, file))
+      add_git_identity(entries_, file, host_.git_identity, home_origin());
   }
 
   void add_listed(const Path& target, const PathFact& fact, std::string why) {

@@ -113,6 +113,9 @@ std::vector<Path> base_paths(View view, const HostFacts& host);
 // Entries of each part of a view. They only add.
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
 void add_devices(std::vector<Entry>& entries, const HostFacts& host);
+// A configuration of git with user.name and user.email only; none where neither is known.
+void add_git_identity(std::vector<Entry>& entries, const Path& file, const GitIdentity& identity,
+                      const Origin& origin);
 Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                       std::vector<std::string>& notes);
 Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,

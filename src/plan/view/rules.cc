@@ -1,5 +1,6 @@
 // The workspace and the user's rules.
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "base/path.h"
@@ -120,6 +121,24 @@ void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const Ho
                             .position = position,
                             .origin = rule.origin,
                             .why = rule.reason});
+}
+
+// Without the check the sandbox starts, and finds no directory to work in.
+Result<void> check_hidden_workspace(const PathRule& rule, std::size_t position,
+                                    const Policy& policy, const HostFacts& host) {
+  if (!is_secret(rule))
+    return invalid(rule.origin, in_quotes(rule.path) + " is the workspace itself",
+                   "hide something in it, or choose another --workspace");
+  const auto shows = [&](const PathRule& later) {
+    return later.kind != RuleKind::hide && later.kind != RuleKind::protect &&
+           host.fact(later.path).canonical == policy.workspace;
+  };
+  if (std::ranges::any_of(policy.rules | std::views::drop(position), shows)) return {};
+  return invalid(workspace_origin(),
+                 in_quotes(policy.workspace) + " is a place of secrets (" + rule.reason +
+                     "), which every sandbox hides",
+                 "work in another directory; --rw " + printable(policy.workspace) +
+                     " shows it, if you intend that");
 }
 
 // Guards and rules for one path would not apply to its second name.
@@ -247,9 +266,8 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
                                   .why = rule.reason});
         continue;
       }
-      if (fact.canonical == policy.workspace && !is_secret(rule))
-        return invalid(rule.origin, in_quotes(rule.path) + " is the workspace itself",
-                       "hide something in it, or choose another --workspace");
+      if (fact.canonical == policy.workspace)
+        TRY(check_hidden_workspace(rule, position, policy, host));
       hide_everywhere(entries, policy, host, rule, fact, position);
       if (fact.links > 1 && fact.target_kind == PathKind::file)
         notes.push_back("hidden file " + printable(rule.path) + " has " +

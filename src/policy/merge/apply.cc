@@ -41,6 +41,8 @@ class Application {
   Result<Policy> run() {
     TRY(check_supported());
     set_fields(policy_, effective_.settings);
+    for (const auto& [key, setting] : effective_.settings)
+      if (!is_list(key)) policy_.origins.of.emplace(info(key).name, setting.origin);
     policy_.workspace = word_of(effective_.settings, Key::workspace);
     TRY(apply_network(effective_.settings, policy_));
     for (const Item& item : items(Key::allow_guarded)) policy_.allow_guarded.push_back(item.text);
@@ -148,8 +150,8 @@ class Application {
     Result<std::vector<PathRule>> rules =
         cache_rules(item.text, surroundings_.home, surroundings_.environment,
                     key == Key::share_caches ? Sharing::with_host : Sharing::private_copy);
-    // A file's line comes before the name of the flag; a flag is its own origin.
-    if (!rules && !item.origin.flag.empty()) rules.error().operation.clear();
+    // A file's line and key; a flag is its own origin.
+    if (!rules) rules.error().operation = item.origin.flag.empty() ? info(key).name : "";
     return with_context(item.origin, std::move(rules));
   }
 

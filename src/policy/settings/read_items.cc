@@ -42,7 +42,8 @@ Result<void> check_name(const KeyInfo& key, std::string_view name) {
   if (key.key == Key::allow_guarded)
     for (const NamedReason& guard : guards()) known.push_back(guard.name);
   if (contains(known, name)) return {};
-  return bad_value(quoted(name) + " is unknown", suggestion(name, known));
+  return bad_value(quoted(name) + " is unknown",
+                   key.key == Key::allow_guarded ? similar_guards(name) : suggestion(name, known));
 }
 
 Result<Item> read_path_item(const std::string& text, const Surroundings& surroundings) {

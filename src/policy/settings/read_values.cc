@@ -42,6 +42,12 @@ Read read_word(const KeyInfo& key, const Node& node) {
   return bad_value(quoted(*text) + " is unknown", suggestion(*text, words));
 }
 
+// Of a number that TOML or a text gave.
+Read at_least(const KeyInfo& key, std::uint64_t number) {
+  TRY(check_least(key, number));
+  return number;
+}
+
 Read read_size(const KeyInfo& key, const Node& node) {
   std::uint64_t bytes = 0;
   if (const std::int64_t* number = node.integer()) {
@@ -55,31 +61,26 @@ Read read_size(const KeyInfo& key, const Node& node) {
     return kWrongType;
   }
   if (bytes > kLargestSize) return bad_value("too large");
-  // For the kernel, a tmpfs of size 0 has no limit.
-  if (bytes == 0 && key.key != Key::output_limit) return bad_value("must be more than zero");
-  return bytes;
+  return at_least(key, bytes);
 }
 
 Read read_count(const KeyInfo& key, const Node& node) {
   const std::int64_t* number = node.integer();
   if (number == nullptr) return kWrongType;
-  if (*number <= 0) return bad_value("must be more than zero");
-  const auto count = static_cast<std::uint64_t>(*number);
+  const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(*number, 0));
   const std::uint64_t most = key.key == Key::open_files ? kMostFiles : kMostProcesses;
   if (count > most)
     return bad_value("more than any kernel allows",
                      "write at most " + std::to_string(most) + ", or \"unlimited\"");
-  return count;
+  return at_least(key, count);
 }
 
-Read read_cpus(const Node& node) {
+Read read_cpus(const KeyInfo& key, const Node& node) {
   std::uint64_t milli = 0;
   if (const std::int64_t* whole = node.integer()) {
-    if (*whole <= 0) return bad_value("must be more than zero");
-    milli = static_cast<std::uint64_t>(std::min<std::int64_t>(*whole, kMostMilliCpus)) * 1000;
+    milli = static_cast<std::uint64_t>(std::clamp<std::int64_t>(*whole, 0, kMostMilliCpus)) * 1000;
   } else if (const double* number = node.number()) {
-    if (!(*number > 0)) return bad_value("must be more than zero");
-    const double scaled = std::min(*number, 1e9) * 1000;
+    const double scaled = std::clamp(*number, 0.0, 1e9) * 1000;
     milli = static_cast<std::uint64_t>(std::llround(scaled));
     if (std::abs(scaled - std::round(scaled)) > 1e-6)
       return bad_value("has more than three decimals");
@@ -91,15 +92,13 @@ Read read_cpus(const Node& node) {
     return kWrongType;
   }
   if (milli > kMostMilliCpus) return bad_value("more processors than any machine has");
-  if (milli == 0) return bad_value("must be more than zero");
-  return milli;
+  return at_least(key, milli);
 }
 
-Read read_duration(const Node& node) {
+Read read_duration(const KeyInfo& key, const Node& node) {
   std::string text;
   if (const std::int64_t* seconds = node.integer()) {
-    if (*seconds <= 0) return bad_value("must be more than zero");
-    text = std::to_string(*seconds);
+    text = std::to_string(std::max<std::int64_t>(*seconds, 0));
   } else if (const std::string* written = node.text()) {
     text = *written;
   } else {
@@ -107,7 +106,7 @@ Read read_duration(const Node& node) {
   }
   const Result<std::chrono::milliseconds> parsed = parse_duration(text);
   if (!parsed) return bad_quantity(text, parsed.error());
-  return static_cast<std::uint64_t>(parsed->count());
+  return at_least(key, static_cast<std::uint64_t>(parsed->count()));
 }
 
 Read read_image(const Node& node) {
@@ -159,8 +158,8 @@ Read read_scalar(const KeyInfo& key, const Node& node, const Surroundings& surro
     case KeyType::word: return read_word(key, node);
     case KeyType::size: return read_size(key, node);
     case KeyType::count: return read_count(key, node);
-    case KeyType::cpus: return read_cpus(node);
-    case KeyType::duration: return read_duration(node);
+    case KeyType::cpus: return read_cpus(key, node);
+    case KeyType::duration: return read_duration(key, node);
     case KeyType::text: return read_image(node);
     case KeyType::hostname: return read_hostname(node);
     case KeyType::seconds: return read_seconds(node);
@@ -233,6 +232,15 @@ std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, con
   return Setting{.value = *std::move(read), .origin = reporter.origin(node.at)};
 }
 
+Result<void> check_least(const KeyInfo& key, std::uint64_t number) {
+  if (number >= key.least) return {};
+  std::string least = value_text(key.key, Setting{.value = key.least});
+  std::erase(least, '"');
+  return bad_value(
+      "must be at least " + least,
+      key.type == KeyType::size ? "a number without a unit is bytes; write 512m or 2g" : "");
+}
+
 bool is_hostname(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -247,10 +255,13 @@ std::vector<std::string_view> split_words(std::string_view words) {
   return result;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
+std::string_view similar(std::string_view word, const std::vector<std::string_view>& known) {
   // For a short word three edits match anything: "view" is not close to "pids".
-  const std::string_view near =
-      nearest(word, known, std::clamp<std::size_t>(word.size() / 3, 1, 3));
+  return nearest(word, known, std::clamp<std::size_t>(word.size() / 3, 1, 3));
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
+  const std::string_view near = similar(word, known);
   if (!near.empty()) return "did you mean \"" + std::string(near) + "\"?";
   return "one of: " + joined(known, ", ");
 }

@@ -56,11 +56,16 @@ std::string expected_of(const KeyInfo& key);
 // `for example: memory = "2g"`
 std::string example_of(const KeyInfo& key, std::string_view name);
 
+// A number below the smallest with which anything can run is a slip: `memory = 2` for 2g.
+Result<void> check_least(const KeyInfo& key, std::uint64_t number);
+
 // Letters, digits, '-' and '.', at most 63.
 bool is_hostname(std::string_view text);
 
 // "one two" as a list of words.
 std::vector<std::string_view> split_words(std::string_view words);
+// The one that `word` is probably a slip of; empty if none is close.
+std::string_view similar(std::string_view word, const std::vector<std::string_view>& known);
 // `did you mean "memory"?`, or if nothing is close: "one of: …".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known);
 

@@ -67,12 +67,13 @@ Json type_of(const KeyInfo& key) {
     case KeyType::path: return text;
     case KeyType::size:
       return either(pattern_of(key, kSize),
-                    integer(key.key == Key::output_limit ? 0 : 1, kMaximumBytes));
+                    integer(static_cast<std::int64_t>(key.least), kMaximumBytes));
     case KeyType::count:
-      return unlimited_or(integer(1, key.key == Key::open_files ? 1073741816 : 4194304));
+      return unlimited_or(integer(static_cast<std::int64_t>(key.least),
+                                  key.key == Key::open_files ? 1073741816 : 4194304));
     case KeyType::cpus:
       return either(pattern_of(key, R"([0-9]+(\.[0-9]{1,3})?)"),
-                    {{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1000000}});
+                    {{"type", "number"}, {"minimum", 0.01}, {"maximum", 1000000}});
     case KeyType::duration: return either(pattern_of(key, kDuration), integer(1, kMostSeconds));
     case KeyType::boolean: return {{"type", "boolean"}};
     case KeyType::paths:

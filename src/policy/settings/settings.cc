@@ -236,10 +236,15 @@ class TableReader {
 void report_outside(const Entry& entry, Reporter& reporter) {
   const std::vector<std::string_view> inside = known_names(Shape::policy_file);
   const std::vector<std::string_view> top{"sandbox"};
-  const bool misplaced = contains(inside, entry.key);
-  reporter.error("unknown_key", entry.at,
-                 "unknown key " + quoted(entry.key) + " outside of [sandbox]",
-                 misplaced ? "put it below a line with [sandbox]" : suggestion(entry.key, top));
+  const std::string_view near = contains(inside, entry.key)       ? std::string_view(entry.key)
+                                : similar(entry.key, top).empty() ? similar(entry.key, inside)
+                                                                  : "";
+  reporter.error(
+      "unknown_key", entry.at, "unknown key " + quoted(entry.key) + " outside of [sandbox]",
+      near.empty() ? suggestion(entry.key, top)
+      : near == entry.key
+          ? "put it below a line with [sandbox]"
+          : "did you mean \"" + std::string(near) + "\"? Put it below a line with [sandbox]");
 }
 
 }  // namespace

@@ -134,6 +134,7 @@ struct KeyInfo {
   std::string_view check;    // whose finding a bad value is: "sandbox_memory"
   std::string_view initial;  // what holds when it is not set, as text: "none", "4096"
   std::string_view help;
+  std::uint64_t least = 0;  // of a number: nothing can run with less
 
   // The table inside [sandbox] that the key is written in: "network" of "network.allow"; else empty.
   constexpr std::string_view table() const {

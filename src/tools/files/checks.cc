@@ -26,10 +26,18 @@ plan::Explanation explain(const FileView::State& view, const Path& inside) {
   return plan::explain_inside(view.prepared.plan, view.prepared.policy, inside);
 }
 
+// Private files, and the kernel's files about processes and terminals.
+bool lasts_for_a_run(const plan::Explanation& found) {
+  return found.path.empty() &&
+         (found.reach == plan::Reach::scratch ||
+          (found.reach == plan::Reach::readable &&
+           (found.origin.part == Part::namespaces || found.origin.part == Part::devices)));
+}
+
 std::unexpected<Error> not_there(const Request& request, const plan::Explanation& found) {
   const report::Words origin = report::in_words(found.origin);
   std::string what = " is not in the sandbox's view";
-  if (found.reach == plan::Reach::scratch)
+  if (lasts_for_a_run(found))
     what += " outside of a command: what is there (" + origin + ") exists only while one runs";
   else if (!request.path.starts_with('/'))
     what = " leads out of the workspace, to what is not in the sandbox's view";
@@ -46,8 +54,7 @@ Result<void> check_shown(const FileView::State& view, const Request& request, co
     return denied(request.operation,
                   in_quotes(request.path) + " is hidden" + by_rule(found.origin, found.reason),
                   Rule{found.origin}, found.grant);
-  const bool only_in_a_run = found.reach == plan::Reach::scratch && found.path.empty();
-  return only_in_a_run ? not_there(request, found) : Result<void>();
+  return lasts_for_a_run(found) ? not_there(request, found) : Result<void>();
 }
 
 std::unexpected<Error> not_found(const FileView::State& view, const Request& request,
@@ -77,7 +84,8 @@ Result<void> check_name(const FileView::State& view, const Request& request, con
     if (!guard) continue;
     const Origin rule = Origin::of_coop(Part::guard, *guard);
     return denied(request.operation,
-                  in_quotes(request.path) + " is read-only" + by_rule(rule, reason_of(*guard)),
+                  "creating or changing " + in_quotes(request.path) + " is denied" +
+                      by_rule(rule, reason_of(*guard)),
                   Rule{rule}, Grant{"--allow-guarded", *guard});
   }
   return {};

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "plan/show/explain.h"
+#include "sys/real_path.h"
 #include "tools/files/path_form.h"
 
 namespace coop::tools {
@@ -87,15 +88,13 @@ Result<Found> look_up(const FileView::State& view, const Request& request, const
 }  // namespace
 
 Result<Path> name_of_descriptor(const UniqueFd& fd, const Request& request) {
-  std::array<char, PATH_MAX> buffer;
-  const Path link = "/proc/self/fd/" + std::to_string(fd.get());
-  const ssize_t size = ::readlink(link.c_str(), buffer.data(), buffer.size());
+  const Result<Path> link = read_link("/proc/self/fd/" + std::to_string(fd.get()));
   struct stat status{};
-  if (size < 0 || ::fstat(fd.get(), &status) < 0)
+  if (!link || ::fstat(fd.get(), &status) < 0)
     return system_error(request.operation, printable(request.path));
-  const Path path(buffer.data(), static_cast<std::size_t>(size));
+  const Path& path = *link;
   // A name that is cut, or of a file that has none any more, says nothing about rules.
-  if (static_cast<std::size_t>(size) == buffer.size() || !path.starts_with('/'))
+  if (path.size() == PATH_MAX || !path.starts_with('/'))
     return system_error_of(ENAMETOOLONG, request.operation, printable(request.path));
   if (status.st_nlink == 0 || path.ends_with(" (deleted)"))
     return system_error_of(ENOENT, request.operation, printable(request.path));

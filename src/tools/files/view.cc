@@ -1,16 +1,14 @@
 #include "tools/files/view.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 
 #include "base/path.h"
+#include "sys/real_path.h"
 #include "tools/files/lookup.h"
 #include "tools/files/path_form.h"
 
@@ -152,15 +150,12 @@ Result<FileView> FileView::of_root(std::shared_ptr<const run::ViewRoot> root) {
 }
 
 Result<FileView> FileView::of_host(const Path& workspace) {
-  std::array<char, PATH_MAX> canonical;
-  if (::realpath(workspace.c_str(), canonical.data()) == nullptr)
-    return with_context("opening the workspace",
-                        Result<FileView>(system_error("realpath", printable(workspace))));
+  const Path canonical = TRY(with_context("opening the workspace", real_path(workspace)));
   auto state = std::make_shared<State>();
   state->walls = Walls::none;
   state->host_root = TRY(open_file("/", O_PATH | O_DIRECTORY));
-  state->prepared.policy.workspace = canonical.data();
-  state->prepared.plan.workspace = canonical.data();
+  state->prepared.policy.workspace = canonical;
+  state->prepared.plan.workspace = canonical;
   return FileView(std::move(state));
 }
 
@@ -214,9 +209,18 @@ Result<FileView> ViewCache::get() {
       view_->knows_settings())
     return *view_;
   FileView fresh = TRY(with_context("looking at the workspace", make_(view_ ? &*view_ : nullptr)));
-  view_.emplace(std::move(fresh));
-  good_until_ = std::chrono::steady_clock::now() + good_for_;
+  keep(std::move(fresh));
   return *view_;
+}
+
+void ViewCache::put(FileView view) {
+  const std::lock_guard lock(mutex_);
+  keep(std::move(view));
+}
+
+void ViewCache::keep(FileView view) {
+  view_.emplace(std::move(view));
+  good_until_ = std::chrono::steady_clock::now() + good_for_;
 }
 
 void ViewCache::outdate() {

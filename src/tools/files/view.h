@@ -92,9 +92,13 @@ class ViewCache {
 
   // An error when it cannot be made any more: then no file is shown at all.
   Result<FileView> get();
+  // One that has just been made.
+  void put(FileView view);
   void outdate();
 
  private:
+  void keep(FileView view);
+
   Make make_;
   std::mutex mutex_{};
   std::optional<FileView> view_{};

@@ -127,8 +127,8 @@ TEST(QuantityTest, Durations) {
       {"0.5s", milliseconds(500)},      {"1s5ms", milliseconds(1005)}};
   for (const auto& [text, length] : good)
     EXPECT_EQ(parse_duration(text).value_or(milliseconds(-1)), length) << text;
-  for (const char* bad : {"", "0", "0s", "-1s", "s", "1x", "1m30", "30 s", "1d", "100000h",
-                          "99999999999999999999s", "0.1ms", "1sm"})
+  for (const char* bad :
+       {"", "-1s", "s", "1x", "1m30", "30 s", "1d", "100000h", "99999999999999999999s", "1sm"})
     EXPECT_FALSE(parse_duration(bad).has_value()) << bad;
 }
 
@@ -136,7 +136,7 @@ TEST(QuantityTest, Processors) {
   EXPECT_EQ(parse_milli("2"), 2000u);
   EXPECT_EQ(parse_milli("0.5"), 500u);
   EXPECT_EQ(parse_milli("1.25"), 1250u);
-  for (const char* bad : {"", "0", "0.0", "-1", "1x", "1.2345", "half"})
+  for (const char* bad : {"", "-1", "1x", "1.2345", "half"})
     EXPECT_FALSE(parse_milli(bad).has_value()) << bad;
 }
 

@@ -68,5 +68,18 @@ TEST(NearestTest, WordsOver64BytesMatchNothing) {
   EXPECT_EQ(nearest(std::string(1'000'000, 'a'), known), "");
 }
 
+TEST(NearestTest, AFewAreTheClosestOnesFirst) {
+  const std::vector<std::string_view> known{
+      ".cargo/config", ".config/amp",   ".config/git", ".config/zed", ".git/config",
+      ".gitconfig",    ".pijul/config", ".sl/config",  ".mcp.json",   ".git/hooks"};
+  using Few = std::vector<std::string_view>;
+  EXPECT_EQ(nearest_few(".git/confg", known), (Few{".git/config", ".gitconfig"}));
+  EXPECT_EQ(nearest_few("config", known), (Few{".cargo/config", ".git/config", ".pijul/config"}));
+  EXPECT_EQ(nearest_few(".mcp", known), Few{".mcp.json"});
+  EXPECT_EQ(nearest_few("xyzzy", known), Few{});
+  EXPECT_EQ(nearest_few("", known), Few{});
+  EXPECT_EQ(nearest_few(std::string(65, 'a'), known), Few{});
+}
+
 }  // namespace
 }  // namespace coop

@@ -118,7 +118,9 @@ TEST(CachesTest, SharedIsOnlyWhatTheToolchainChecks) {
   EXPECT_EQ(to_text(refused.error()),
             "--share-cache: the host would run what is in the cache of pip without checking it");
   EXPECT_EQ(refused.error().hint,
-            "use --cache pip, a private copy; what can be shared: cargo, npm, poetry");
+            "take a private copy: --cache pip, or cache_volumes in a file; what can be shared: "
+            "cargo, npm, "
+            "poetry");
 }
 
 TEST(CachesTest, FollowTheVariableWhenItIsAbsolute) {

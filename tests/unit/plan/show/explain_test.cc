@@ -250,8 +250,55 @@ TEST(PlanExplainTest, APathInsideIsExplainedByTheDeepestMountThatShowsIt) {
   EXPECT_EQ(at("/work/hidden/x"), "hidden /srv/p/hidden/x");
   EXPECT_EQ(at("/usr/bin/ls"), "readable /usr/bin/ls");
   EXPECT_EQ(at("/tmp/x"), "scratch ");
-  EXPECT_EQ(at("/proc/1/root"), "scratch ");
+  EXPECT_EQ(at("/proc/1/root"), "readable ");
   EXPECT_EQ(at("/etc/passwd"), "absent ");
+}
+
+TEST(PlanExplainTest, WhatIsMadeForTheSandboxIsExplainedByItsName) {
+  const Origin home = Origin::of_coop(Part::home);
+  Plan plan;
+  plan.steps = {
+      Step{.action = RootTmpfs{}},
+      Step{.action = MakeSymlink{.target = "/bin", .link = "usr/bin"}},
+      Step{.action = BindMount{.source = "/usr", .target = "/usr"}},
+      Step{.action = MakeDirectory{.target = "/etc/ssl"}},
+      Step{.action = MakeFile{.target = "/etc/hosts", .contents = "x"}},
+      Step{.action = TmpfsMount{.target = "/tmp"}},
+      Step{.action = TmpfsMount{.target = "/dev"}},
+      Step{.action = MakeSymlink{.target = "/dev/shm", .link = "/tmp"}},
+      Step{.action = DevptsMount{}},
+      Step{.action = ProcFilesystem{}},
+      Step{.action = HideMount{.target = "/proc/keys"}},
+      Step{.action = TmpfsMount{.target = "/home/ann"}, .origin = home},
+      Step{.action = MakeFile{.target = "/home/ann/.gitconfig"}, .origin = home},
+      Step{.action = MakeDirectory{.target = "/home/ann/.cargo"}, .origin = home},
+      Step{.action = BindMount{.source = "/home/ann/.cargo/bin", .target = "/home/ann/.cargo/bin"}},
+      Step{.action = Seal{"/dev"}},
+      Step{.action = Seal{"/"}},
+  };
+  const auto at = [&](const Path& inside) {
+    const Explanation found = explain_inside(plan, Policy{}, inside);
+    return std::string(to_text(found.reach)) + " " + found.inside + (found.own ? " own" : "");
+  };
+  EXPECT_EQ(at("/"), "readable / own");
+  EXPECT_EQ(at("/etc"), "readable /etc own");
+  EXPECT_EQ(at("/etc/hosts"), "readable /etc/hosts own");
+  EXPECT_EQ(at("/etc/passwd"), "absent ");
+  EXPECT_EQ(at("/bin/sh"), "readable /usr/bin/sh");
+  EXPECT_EQ(at("/tmp"), "scratch /tmp own");
+  EXPECT_EQ(at("/tmp/x"), "scratch /tmp/x");
+  EXPECT_EQ(at("/dev"), "readable /dev own");
+  EXPECT_EQ(at("/dev/sda"), "absent ");
+  EXPECT_EQ(at("/dev/shm"), "scratch /tmp own");
+  EXPECT_EQ(at("/dev/pts"), "readable /dev/pts own");
+  EXPECT_EQ(at("/proc"), "readable /proc own");
+  EXPECT_EQ(at("/proc/keys"), "hidden /proc/keys");
+  EXPECT_EQ(at("/home"), "readable /home own");
+  EXPECT_EQ(at("/home/ann"), "scratch /home/ann own");
+  EXPECT_EQ(at("/home/ann/notes"), "hidden /home/ann/notes");
+  EXPECT_EQ(at("/home/ann/.gitconfig"), "readable /home/ann/.gitconfig own");
+  EXPECT_EQ(at("/home/ann/.cargo"), "scratch /home/ann/.cargo own");
+  EXPECT_EQ(at("/home/ann/.cargo/bin/tool"), "readable /home/ann/.cargo/bin/tool");
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST(ApplyTest, CachesAreRulesOfTheirLine) {
 
 TEST(ApplyTest, AnUnknownCacheIsAnErrorOfItsLine) {
   EXPECT_EQ(to_text(refused({user().names(Key::cache_volumes, {"x"})})),
-            "/home/ann/.config/coop/policy.toml:1: --cache: \"x\" is not a known cache");
+            "/home/ann/.config/coop/policy.toml:1: cache_volumes: \"x\" is not a known cache");
 }
 
 TEST(ApplyTest, AVariableThatInjectsCodeIsAnErrorOfItsLine) {

@@ -62,6 +62,19 @@ TEST(SettingsFilesTest, SyntaxErrorsHaveTheirPlace) {
   EXPECT_EQ(read("[sandbox]\nvm = true\nvm = true\n").findings.size(), 1U);  // a key twice
 }
 
+TEST(SettingsFilesTest, ASlipAtTheTopIsTheNearestKeyInTheTable) {
+  const auto fix = [](std::string_view text) {
+    const Findings findings = read(text).findings;
+    return findings.size() == 1 ? findings.front().fix : "";
+  };
+  EXPECT_EQ(fix("memry = \"2g\""), "did you mean \"memory\"? Put it below a line with [sandbox]");
+  EXPECT_EQ(fix("netwrk = \"none\""),
+            "did you mean \"network\"? Put it below a line with [sandbox]");
+  EXPECT_EQ(fix("memory = \"2g\""), "put it below a line with [sandbox]");
+  EXPECT_EQ(fix("[sandbx]"), "did you mean \"sandbox\"?");
+  EXPECT_EQ(fix("frobnicate = 1"), "one of: sandbox");
+}
+
 std::string list_of(int count) {
   std::string text = "[";
   for (int index = 0; index < count; ++index) text += "\"/a\",";

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "policy/merge/compare.h"
 #include "policy/settings/settings.h"
+#include "report/settings.h"
 #include "settings_support.h"
 
 namespace coop::policy {
@@ -74,7 +76,7 @@ sockets = ["~/x.sock", "$DATA/y.sock"]
 memory = "2g"
 pids_limit = 512
 cpus = 1.5
-tmp_size = 1000
+tmp_size = 5000
 open_files = 100
 file_size = "1g"
 timeout = "10m"
@@ -143,11 +145,11 @@ TEST(TomlWriterTest, WhatIsWrittenReadsBackAsTheSame) {
       "[sandbox.env]\nset = {}",
       "[sandbox.env.set]\nA = '''\n\"quotes\" \\ and\n\tlines'''\nB = \"\\u0085\\u202e\"",
       "[sandbox]\nenv.pass = []\nenv.unsafe = [\"A\"]",
-      "[sandbox]\nmemory = \"1.5g\"\ntmp_size = 1\noutput_limit = \"3t\"",
+      "[sandbox]\nmemory = \"1.5g\"\ntmp_size = 4097\noutput_limit = \"3t\"",
       "[sandbox]\nmemory = 4611686018427387904\ntimeout = \"1.001s\"",
       "[sandbox]\nmemory = \"unlimited\"\npids_limit = \"unlimited\"\ncpus = \"unlimited\"\n"
       "timeout = \"unlimited\"",
-      "[sandbox]\ncpus = 0.001\npids_limit = 1\ntimeout = \"1ms\"",
+      "[sandbox]\ncpus = 0.011\npids_limit = 2\ntimeout = \"1ms\"",
       "[sandbox]\ncpus = 999999.999\npids_limit = 4194304\ntimeout = \"8784h\"",
       "[sandbox]\ncpus = 1000000",
       "[sandbox]\ncpus = 0.29",
@@ -165,6 +167,36 @@ TEST(TomlWriterTest, WhatIsWrittenReadsBackAsTheSame) {
     EXPECT_EQ(without_origins(second.settings), without_origins(first.settings)) << text;
     EXPECT_EQ(to_toml(second.settings), text);
   }
+}
+
+// `coop policy show` prints a policy file, with and without origins.
+TEST(TomlWriterTest, WhatIsShownReadsBackAsTheSame) {
+  using report::Defaults;
+  using report::Origins;
+  for (const std::string_view document :
+       {kEverything, std::string_view("[sandbox.env]\nset = { A = \"b\\nc\" }"),
+        std::string_view("[sandbox]\nbest_effort = [\"proc\"]\nhidden_paths = [\"/new\\nline\"]")})
+    for (const Origins origins : {Origins::left_out, Origins::shown}) {
+      const Outcome first = read(document);
+      const std::string text = report::settings_text(first.settings, origins, Defaults::left_out);
+      const Outcome second = read(text);
+      EXPECT_EQ(second.findings, Findings{}) << text;
+      EXPECT_EQ(without_origins(second.settings), without_origins(first.settings)) << text;
+      const Outcome whole = read(report::settings_text(first.settings, origins, Defaults::shown));
+      EXPECT_EQ(whole.findings, Findings{});
+      EXPECT_GT(whole.settings.size(), 40U);
+      for (const auto& [key, setting] : without_origins(first.settings))
+        EXPECT_EQ(without_origins(whole.settings).at(key), setting) << info(key).name;
+    }
+}
+
+// Defaults too: what holds where nothing is set, and not the name of an image that is empty.
+TEST(TomlWriterTest, TheDefaultsThatAreShownAreAPolicyFile) {
+  const Outcome defaults =
+      read(report::settings_text({}, report::Origins::shown, report::Defaults::shown));
+  EXPECT_EQ(defaults.findings, Findings{});
+  for (const auto& [key, setting] : defaults.settings)
+    if (!is_list(key)) EXPECT_EQ(setting.value, built_in(key)) << info(key).name;
 }
 
 TEST(TomlWriterTest, OldSpellingsAndAWorkspaceReadBackFromAConfiguration) {

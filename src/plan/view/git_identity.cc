@@ -1,0 +1,36 @@
+// Who commits: git inside gets the user's name and address, and nothing else of the host's configuration.
+#include "plan/view/layout.h"
+
+namespace coop::plan {
+
+namespace {
+
+std::string quoted_value(std::string_view value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') text += c;
+  }
+  return text + "\"";
+}
+
+std::string identity_file(const GitIdentity& identity) {
+  std::string text = "[user]\n";
+  if (!identity.name.empty()) text += "\tname = " + quoted_value(identity.name) + "\n";
+  if (!identity.email.empty()) text += "\temail = " + quoted_value(identity.email) + "\n";
+  return text;
+}
+
+}  // namespace
+
+void add_git_identity(std::vector<Entry>& entries, const Path& file, const GitIdentity& identity,
+                      const Origin& origin) {
+  if (identity.name.empty() && identity.email.empty()) return;
+  entries.push_back(Entry{.kind = Entry::Kind::file,
+                          .target = file,
+                          .text = identity_file(identity),
+                          .origin = origin,
+                          .why = "who commits; the host's own may hold tokens"});
+}
+
+}  // namespace coop::plan
