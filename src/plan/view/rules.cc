@@ -237,9 +237,14 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
         return invalid(rule.origin, in_quotes(rule.path) + " is the workspace itself",
                        "hide something in it, or choose another --workspace");
       hide_everywhere(entries, policy, host, rule, fact, position);
+      // run/workspace_secrets.cc has found the others.
+      const bool searched = policy.workspace_secrets == WorkspaceSecrets::hidden &&
+                            is_secret(rule) && is_within(fact.canonical, policy.workspace);
       if (fact.links > 1 && fact.target_kind == PathKind::file)
         notes.push_back("hidden file " + printable(rule.path) + " has " +
-                        std::to_string(fact.links) + " hard links: its other names are not hidden");
+                        std::to_string(fact.links) + " hard links: its " +
+                        (searched ? "names outside the workspace" : "other names") +
+                        " are not hidden");
     }
   }
   return check_names(entries);
