@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 
 #include "base/path.h"
 #include "base/quantity.h"
+#include "sys/fd.h"
 
 namespace coop::run {
 
