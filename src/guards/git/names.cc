@@ -14,6 +14,7 @@
 #include "guards/git/directory.h"
 #include "guards/git/outside.h"
 #include "guards/trail.h"
+#include "host/files/home_listing.h"
 #include "sys/fd.h"
 
 namespace coop::guards {
@@ -61,15 +62,18 @@ GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
 }
 
 // In a tree, whether they exist or not: a new one is obeyed like an old one. Elsewhere they may be symlinks into a tree
-// (a repository of dotfiles). One lstat(2) each, because this is done at every start.
+// (a repository of dotfiles). At every start, so one listing answers for the many that are missing.
 void GitNames::home_guards(std::span<const std::string> guards, const GitUser& user) {
   for (const Path& home : user.homes) {
     const Path real = canonical(home).value_or(home);
+    host::HomeListing listing(real);
     for (const std::string& guard : guards) {
       if (!guard.starts_with("~/")) continue;
-      const Path path = join(real, guard.substr(2));
+      const std::string below = guard.substr(2);
+      const Path path = join(real, below);
       struct stat status{};
-      const bool near = tree_of(path, writable_) != nullptr || ::lstat(path.c_str(), &status) == 0;
+      const bool near = tree_of(path, writable_) != nullptr ||
+                        (!listing.misses_below(below) && ::lstat(path.c_str(), &status) == 0);
       if (near && matters(path)) add(NamedPath{.path = path, .guard = guard});
     }
   }
