@@ -10,9 +10,9 @@ namespace coop::policy {
 
 namespace {
 
-// "auth" is in authorization, _auth and oauth, "pass" in password and passphrase.
-constexpr std::array<std::string_view, 7> kWords{"pass",   "token",      "secret",    "auth",
-                                                 "apikey", "credential", "privatekey"};
+// "auth" is in authorization, _auth and oauth, "pass" in password and passphrase, "key" in apiKey and privateKey.
+constexpr std::array<std::string_view, 9> kWords{"pass", "pwd",        "token",  "secret", "auth",
+                                                 "key",  "credential", "bearer", "cookie"};
 
 std::string without_comments(std::string_view text) {
   std::string rest;

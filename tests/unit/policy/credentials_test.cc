@@ -11,7 +11,8 @@ TEST(CredentialsTest, WordsAndUrlsWithAUserCount) {
         "url = https://user:pw@example.com/simple",
         "[http]\n\textraHeader = AUTHORIZATION: basic eA", "//registry.example/:_authToken=npm_x",
         "systemProp.http.proxyPassword=x", "<server><password>x</password></server>", "apiKey: x",
-        "export API_TOKEN=1", "https://www.example.com/F/feed/0123456789abcdef0123456789abcdef/v3",
+        "nexusPwd=x", "http.cookieFile = x", "export API_TOKEN=1",
+        "https://www.example.com/F/feed/0123456789abcdef0123456789abcdef/v3",
         "# comment\ntoken = x", "<!-- open\n<password>x</password>"})
     EXPECT_TRUE(holds_credentials(text)) << text;
 }
