@@ -32,6 +32,8 @@ std::vector<Line> read(const std::string& file, std::size_t columns) {
     for (std::size_t column = 0; column < columns; ++column) {
       std::string word;
       if (!(parts >> word)) fail(file, number, "too few columns");
+      for (std::size_t at = 0; (at = word.find("\\040")) != std::string::npos;)
+        word.replace(at, 4, " ");
       line.words.push_back(word);
     }
     std::getline(parts >> std::ws, line.reason);
@@ -72,6 +74,21 @@ void write_named(std::ostream& output, const char* name, const std::vector<Line>
   output << "inline constexpr NamedReason " << name << "[] = {\n";
   for (const Line& line : lines)
     output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
+  output << "};\n";
+}
+
+std::string secret_kind(const std::string& file, const Line& line) {
+  if (line.words[1].empty()) return "SecretKind::always";
+  if (line.words[1] == "credentials") return "SecretKind::with_credentials";
+  std::cerr << file << ": " << line.words[0] << ": \":" << line.words[1] << "\" is unknown\n";
+  std::exit(1);
+}
+
+void write_secrets(std::ostream& output, const char* file) {
+  output << "inline constexpr SecretEntry kSecrets[] = {\n";
+  for (const Line& line : read(file, 1))
+    output << "    {{" << quoted(line.words[0]) << ", " << quoted(line.reason) << "}, "
+           << secret_kind(file, line) << "},\n";
   output << "};\n";
 }
 
@@ -120,7 +137,7 @@ int main(int count, char** arguments) {
   std::ofstream output(arguments[1]);
   output << "// Made by codegen/policygen from policies/. Do not edit.\n";
   write_guards(output, arguments[2], arguments[8]);
-  write_named(output, "kSecrets", read(arguments[3], 1));
+  write_secrets(output, arguments[3]);
   write_caches(output, arguments[4]);
   write_named(output, "kControlSockets", read(arguments[5], 1));
   write_named(output, "kHome", read(arguments[6], 1));

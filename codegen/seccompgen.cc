@@ -21,10 +21,13 @@ constexpr std::array kMachines{Machine{"x86_64", SCMP_ARCH_X86_64},
 struct ProfileName {
   std::string_view name;        // as users write it
   std::string_view identifier;  // as C++ does
-  Debugging debugging;
+  Choices choices;
 };
-constexpr std::array kProfiles{ProfileName{"default", "default_", Debugging::allowed},
-                               ProfileName{"no-debug", "no_debug", Debugging::denied}};
+constexpr std::array kProfiles{
+    ProfileName{"default", "default_", {Choice::allowed, Choice::denied}},
+    ProfileName{"no-debug", "no_debug", {Choice::denied, Choice::denied}},
+    ProfileName{"mptcp", "mptcp", {Choice::allowed, Choice::allowed}},
+    ProfileName{"mptcp-no-debug", "mptcp_no_debug", {Choice::denied, Choice::allowed}}};
 
 Result<std::vector<Source>> read_sources(int count, char** paths) {
   std::vector<Source> sources;
@@ -56,12 +59,12 @@ void write_program(std::ostream& out, const std::vector<sock_filter>& program) {
   out << "};\n" << std::dec;
 }
 
-void write_reasons(std::ostream& out, Debugging debugging, const std::vector<Syscall>& present) {
+void write_reasons(std::ostream& out, const Choices& choices, const std::vector<Syscall>& present) {
   out << "constexpr SyscallReason reasons[] = {\n";
   for (const Syscall& syscall : present)
     for (const Rule& rule : syscall.rules)
       out << "    {" << literal(syscall.name) << ", "
-          << literal(to_text(verdict_in(debugging, rule.verdict))) << ", " << literal(rule.reason)
+          << literal(to_text(verdict_in(choices, rule.verdict))) << ", " << literal(rule.reason)
           << ", " << literal(rule.condition) << "},\n";
   out << "};\n";
 }
@@ -72,11 +75,11 @@ Result<void> write_machine(std::ostream& out, const Machine& machine,
   if (!present) return std::unexpected(present.error());
   out << "\nnamespace " << machine.name << "_ {\n";
   for (const ProfileName& profile : kProfiles) {
-    const Result<std::vector<sock_filter>> program = compile(machine, profile.debugging, *present);
+    const Result<std::vector<sock_filter>> program = compile(machine, profile.choices, *present);
     if (!program) return std::unexpected(program.error());
     out << "namespace " << profile.identifier << " {\n";
     write_program(out, *program);
-    write_reasons(out, profile.debugging, *present);
+    write_reasons(out, profile.choices, *present);
     out << "}\n";
   }
   out << "constexpr Profile profiles[] = {\n";

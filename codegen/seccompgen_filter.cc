@@ -33,7 +33,8 @@ constexpr std::uint32_t return_value(Verdict verdict) {
     case Verdict::eprotonosupport: return SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
     case Verdict::enosys: return kUnlisted;
     case Verdict::kill:
-    case Verdict::debug: break;  // verdict_in() has resolved it
+    case Verdict::debug:
+    case Verdict::mptcp: break;  // verdict_in() has resolved it
   }
   return SECCOMP_RET_KILL_PROCESS;
 }
@@ -48,7 +49,7 @@ sock_filter load(std::size_t offset) {
 sock_filter finish(std::uint32_t value) { return BPF_STMT(BPF_RET | BPF_K, value); }
 
 // One rule: every test that fails jumps to after the rule's return.
-Code rule_code(const Rule& rule, Debugging debugging) {
+Code rule_code(const Rule& rule, const Choices& choices) {
   Code code;
   std::vector<std::size_t> comparisons;
   for (const Test& test : rule.tests) {
@@ -59,7 +60,7 @@ Code rule_code(const Rule& rule, Debugging debugging) {
     comparisons.push_back(code.size());
     code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, test.value, 0, 0));
   }
-  code.push_back(finish(return_value(verdict_in(debugging, rule.verdict))));
+  code.push_back(finish(return_value(verdict_in(choices, rule.verdict))));
   for (std::size_t index = 0; index < comparisons.size(); ++index) {
     sock_filter& comparison = code[comparisons[index]];
     const auto behind = static_cast<std::uint8_t>(code.size() - comparisons[index] - 1);
@@ -69,23 +70,23 @@ Code rule_code(const Rule& rule, Debugging debugging) {
   return code;
 }
 
-Code rules_code(const Syscall& syscall, Debugging debugging) {
+Code rules_code(const Syscall& syscall, const Choices& choices) {
   Code code;
   for (const Rule& rule : syscall.rules) {
-    const Code part = rule_code(rule, debugging);
+    const Code part = rule_code(rule, choices);
     code.insert(code.end(), part.begin(), part.end());
   }
   return code;
 }
 
 // Numbers that libseccomp may not know are searched after all others.
-Code unlisted_code(const std::vector<Syscall>& present, Debugging debugging) {
+Code unlisted_code(const std::vector<Syscall>& present, const Choices& choices) {
   Code code{load(offsetof(seccomp_data, nr))};
   for (const Syscall& syscall : present) {
     if (!syscall.number) continue;
     code.push_back(
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(*syscall.number), 0, 1));
-    code.push_back(finish(return_value(verdict_in(debugging, syscall.rules.front().verdict))));
+    code.push_back(finish(return_value(verdict_in(choices, syscall.rules.front().verdict))));
   }
   code.push_back(finish(kUnlisted));
   return code;
@@ -94,11 +95,11 @@ Code unlisted_code(const std::vector<Syscall>& present, Debugging debugging) {
 // What libseccomp is told about one call. Skip a call whose verdict equals the default: libseccomp
 // refuses such rules.
 std::uint32_t outer_value(const std::vector<Syscall>& present, std::size_t index,
-                          Debugging debugging) {
+                          const Choices& choices) {
   const Syscall& syscall = present[index];
   if (syscall.number) return kUnlisted;
   if (syscall.rules.size() > 1) return placeholder(index);
-  return return_value(verdict_in(debugging, syscall.rules.front().verdict));
+  return return_value(verdict_in(choices, syscall.rules.front().verdict));
 }
 
 std::unexpected<std::string> failed(const std::string& what, int result) {
@@ -117,7 +118,7 @@ Result<Code> exported(const Filter& filter) {
 }
 
 // libseccomp's program: numbers to verdicts and placeholders.
-Result<Code> outer_code(const Machine& machine, Debugging debugging,
+Result<Code> outer_code(const Machine& machine, const Choices& choices,
                         const std::vector<Syscall>& present) {
   const Filter filter(seccomp_init(kUnlisted), &seccomp_release);
   if (!filter) return std::unexpected("seccomp_init failed");
@@ -134,7 +135,7 @@ Result<Code> outer_code(const Machine& machine, Debugging debugging,
   if (result != 0) return failed("preparing a filter for " + std::string(machine.name), result);
 
   for (std::size_t index = 0; index < present.size(); ++index) {
-    const std::uint32_t value = outer_value(present, index, debugging);
+    const std::uint32_t value = outer_value(present, index, choices);
     if (value == kUnlisted) continue;
     // Use the build machine's number, also for another architecture's filter: libseccomp translates
     // it.
@@ -161,9 +162,12 @@ std::size_t replace_returns(Code& code, std::size_t outer_size, std::uint32_t va
 
 }  // namespace
 
-Verdict verdict_in(Debugging debugging, Verdict written) {
-  if (written != Verdict::debug) return written;
-  return debugging == Debugging::allowed ? Verdict::allow : Verdict::eperm;
+Verdict verdict_in(const Choices& choices, Verdict written) {
+  if (written == Verdict::debug)
+    return choices.debugging == Choice::allowed ? Verdict::allow : Verdict::eperm;
+  if (written == Verdict::mptcp)
+    return choices.mptcp == Choice::allowed ? Verdict::allow : Verdict::eprotonosupport;
+  return written;
 }
 
 Result<std::vector<Syscall>> present_on(const Machine& machine,
@@ -182,21 +186,21 @@ Result<std::vector<Syscall>> present_on(const Machine& machine,
   return present;
 }
 
-Result<std::vector<sock_filter>> compile(const Machine& machine, Debugging debugging,
+Result<std::vector<sock_filter>> compile(const Machine& machine, const Choices& choices,
                                          const std::vector<Syscall>& present) {
-  Result<Code> searched = outer_code(machine, debugging, present);
+  Result<Code> searched = outer_code(machine, choices, present);
   if (!searched) return searched;
   Result<Code> outer = compact(*searched, machine.token);
   if (!outer) return outer;
   Code code = std::move(*outer);
   const std::size_t outer_size = code.size();
   for (std::size_t index = 0; index < present.size(); ++index) {
-    const std::uint32_t value = outer_value(present, index, debugging);
+    const std::uint32_t value = outer_value(present, index, choices);
     if (value != placeholder(index)) continue;
-    if (replace_returns(code, outer_size, value, rules_code(present[index], debugging)) == 0)
+    if (replace_returns(code, outer_size, value, rules_code(present[index], choices)) == 0)
       return std::unexpected(present[index].place + ": libseccomp lost " + present[index].name);
   }
-  if (replace_returns(code, outer_size, kUnlisted, unlisted_code(present, debugging)) == 0)
+  if (replace_returns(code, outer_size, kUnlisted, unlisted_code(present, choices)) == 0)
     return std::unexpected("libseccomp lost the default");
   if (code.size() > BPF_MAXINSNS) return std::unexpected("the program is too long for the kernel");
   return code;

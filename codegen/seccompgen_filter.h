@@ -17,16 +17,22 @@ struct Machine {
   std::uint32_t token;    // SCMP_ARCH_*, which is AUDIT_ARCH_* too
 };
 
-enum class Debugging : std::uint8_t { allowed, denied };
+enum class Choice : std::uint8_t { allowed, denied };
 
-// The verdict of a rule in one profile: `debug` becomes `allow` or `eperm`.
-Verdict verdict_in(Debugging debugging, Verdict written);
+// What differs between the profiles.
+struct Choices {
+  Choice debugging;
+  Choice mptcp;
+};
+
+// The verdict of a rule in one profile: `debug` becomes `allow` or `eperm`, `mptcp` becomes `allow` or `eprotonosupport`.
+Verdict verdict_in(const Choices& choices, Verdict written);
 
 // The calls that this architecture has, in the given order. Fails on an unknown name.
 Result<std::vector<Syscall>> present_on(const Machine& machine,
                                         const std::vector<Syscall>& syscalls);
 
-Result<std::vector<sock_filter>> compile(const Machine& machine, Debugging debugging,
+Result<std::vector<sock_filter>> compile(const Machine& machine, const Choices& choices,
                                          const std::vector<Syscall>& present);
 
 }  // namespace coop::seccompgen

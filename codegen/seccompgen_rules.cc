@@ -20,7 +20,7 @@
 namespace coop::seccompgen {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Verdict>, 7> kVerdicts{{
+constexpr std::array<std::pair<std::string_view, Verdict>, 8> kVerdicts{{
     {"allow", Verdict::allow},
     {"eperm", Verdict::eperm},
     {"enosys", Verdict::enosys},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, Verdict>, 7> kVerdicts{{
     {"eprotonosupport", Verdict::eprotonosupport},
     {"kill", Verdict::kill},
     {"debug", Verdict::debug},
+    {"mptcp", Verdict::mptcp},
 }};
 
 // From the kernel's headers, so that no number is mistyped. The values are the same on all

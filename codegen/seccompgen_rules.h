@@ -23,7 +23,8 @@ enum class Verdict : std::uint8_t {
   eafnosupport,
   eprotonosupport,
   kill,
-  debug
+  debug,
+  mptcp
 };
 
 // (low 32 bits of the argument & mask) equals value, or does not.

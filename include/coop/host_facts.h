@@ -51,12 +51,14 @@ struct MountFact {
   bool operator==(const MountFact&) const = default;
 };
 
-enum class CgroupKind : std::uint8_t { none, v1, v2 };
+// scope: v2, and systemd's user manager makes the group.
+enum class CgroupKind : std::uint8_t { none, v1, v2, scope };
 
 // Where a control group can be created, for each controller. On v2 all directories are the same.
 struct CgroupFacts {
   CgroupKind kind = CgroupKind::none;
   std::map<std::string, Path> directories{};  // "memory" → "/sys/fs/cgroup/memory/user"
+  Path manager{};  // scope: the socket of the user manager, or of the bus that leads to it
   Path unified{};  // a writable v2 directory (also on hybrid hosts); empty when there is none
   std::string reason{};
   bool operator==(const CgroupFacts&) const = default;

@@ -20,6 +20,7 @@ enum class Missing : std::uint8_t { fail, skip };
 enum class Need : std::uint8_t { required, best_effort };
 enum class Identity : std::uint8_t { self, root };
 enum class Debugging : std::uint8_t { allowed, denied };
+enum class Mptcp : std::uint8_t { refused, allowed };
 // In the host view: what policies/home.txt lists, or all but the secrets.
 enum class HomeView : std::uint8_t { listed, shown };
 // Files of the workspace that policies/workspace_secrets.txt names.
@@ -130,6 +131,7 @@ struct Policy {
   std::vector<DestinationRule> allow_udp{};  // addresses and networks with a port
   std::vector<PublishedPort> publish{};
   std::vector<HostPort> host_ports{};
+  Mptcp mptcp = Mptcp::refused;
   std::vector<SocketRule> sockets{};
   Debugging debugging = Debugging::allowed;
   TerminalOutput terminal = TerminalOutput::filtered;  // of `coop run` at a terminal

@@ -92,6 +92,14 @@ bool has_wildcard(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
 
+std::string as_wildcard(std::string_view text) {
+  std::string pattern;
+  for (const char letter : text)
+    if (has_wildcard({&letter, 1})) pattern += {'[', letter, ']'};
+    else pattern += letter;
+  return pattern;
+}
+
 Result<void> check_wildcard(std::string_view pattern) {
   const auto refuse = [&](std::string_view why, std::string_view hint) {
     return invalid(in_quotes(pattern), why, hint);

@@ -1,6 +1,7 @@
 // Shell wildcards in one name: * ? [a-z] [!a-z].
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -8,6 +9,9 @@
 namespace coop {
 
 bool has_wildcard(std::string_view text);
+
+// A pattern that matches exactly `text`.
+std::string as_wildcard(std::string_view text);
 
 // Refuses "**", an unclosed "[", and an empty or backward range.
 Result<void> check_wildcard(std::string_view pattern);

@@ -326,6 +326,9 @@ constexpr std::array kFlags{
          "forward localhost:PORT inside to this machine's localhost:PORT",
          destination<Key::network_host_ports>}
         .bounded_by("network.host_ports"),
+    Flag{"--mptcp", "", "", kNetwork, "let programs inside use Multipath TCP",
+         boolean<Key::network_mptcp, true>}
+        .bounded_by("network.mptcp"),
     Flag{"--socket", "", "PATH", kNetwork,
          "let the Unix socket PATH be connected to; docker.sock and others like it need --unsafe "
          "control_sockets",

@@ -135,6 +135,12 @@ Result<void> add_landlock(Plan& plan, const Policy& policy, const HostFacts& hos
   return {};
 }
 
+std::string profile_of(const Policy& policy) {
+  const bool debug = policy.debugging == Debugging::allowed;
+  if (policy.mptcp == Mptcp::allowed) return debug ? "mptcp" : "mptcp-no-debug";
+  return debug ? "default" : "no-debug";
+}
+
 Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& host) {
   TRY(add_limits(plan, policy, host));
   plan.add(DropCapabilities{}, Origin::of_coop(),
@@ -144,7 +150,7 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
   plan.add(Verify{Verify::What::sealed_root}, Origin::of_coop(),
            "looks whether / refuses a new entry");
   TRY(add_landlock(plan, policy, host));
-  plan.add(InstallSeccomp{policy.debugging == Debugging::allowed ? "default" : "no-debug"},
+  plan.add(InstallSeccomp{profile_of(policy)},
            Origin::of_flag(policy.debugging == Debugging::allowed ? "--debug" : "--no-debug"),
            "an allow-list of system calls");
   plan.add(Verify{Verify::What::no_capabilities}, Origin::of_coop(),

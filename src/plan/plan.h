@@ -243,6 +243,7 @@ struct GroupLimit {
 
 struct GroupPlan {
   CgroupKind kind = CgroupKind::none;
+  Path manager{};  // scope: the socket to ask
   // Without a group: the supervisor adds up the processes and kills them all beyond this.
   std::optional<std::uint64_t> sampled_memory{};
   std::string name{};  // of the group to make

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/wildcard.h"
 
 namespace coop::policy {
 
@@ -37,7 +38,7 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
   }
   return std::nullopt;
 }
-std::span<const NamedReason> secrets() { return kSecrets; }
+std::span<const SecretEntry> secrets() { return kSecrets; }
 std::span<const CacheEntry> caches() { return kCaches; }
 std::span<const NamedReason> control_sockets() { return kControlSockets; }
 std::span<const NamedReason> home_list() { return kHome; }
@@ -77,15 +78,18 @@ std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
                          const std::map<std::string, std::string>& environment,
                          const MayExist& may_exist) {
   if (!name.starts_with("~/")) return {Path(name)};
+  const auto below = [&](std::string_view rest, const Path& directory) {
+    return normalize(rest, has_wildcard(name) ? as_wildcard(directory) : directory);
+  };
   std::set<Path> places;
   for (const Path& home : homes)
     if (!home.empty() && (!may_exist || is_own(name) || may_exist(home, name.substr(2))))
-      places.insert(expand_home(name, home));
+      places.insert(below(name.substr(2), home));
   for (const Relocated& relocated : kRelocated) {
     const auto set = environment.find(relocated.variable);
     if (!name.starts_with(relocated.usual) || set == environment.end()) continue;
     if (set->second.starts_with('/'))
-      places.insert(normalize(name.substr(relocated.usual.size()), normalize(set->second)));
+      places.insert(below(name.substr(relocated.usual.size()), normalize(set->second)));
   }
   return places;
 }
@@ -94,9 +98,10 @@ std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
 
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
                                    const std::map<std::string, std::string>& environment,
-                                   const MayExist& may_exist) {
+                                   const MayExist& may_exist, SecretKind kind) {
   std::vector<PathRule> rules;
-  for (const NamedReason& secret : kSecrets) {
+  for (const SecretEntry& secret : kSecrets) {
+    if (secret.kind != kind) continue;
     for (const Path& path : places_of(secret.name, homes, environment, may_exist)) {
       if (std::ranges::any_of(homes, [&](const Path& home) { return is_within(home, path); }))
         continue;
@@ -105,7 +110,8 @@ std::vector<PathRule> secret_rules(std::span<const Path> homes,
                    .path = path,
                    .if_missing = Missing::skip,
                    .origin = Origin::of_coop(is_own(secret.name) ? Part::own_files : Part::secrets),
-                   .reason = std::string(secret.reason)});
+                   .reason = std::string(secret.reason),
+                   .pattern = has_wildcard(secret.name)});
     }
   }
   return rules;

@@ -40,6 +40,13 @@ struct CacheEntry {
   std::string_view reason;
 };
 
+// with_credentials: a file that programs need, hidden only if its text looks like it holds a password or a token.
+enum class SecretKind : std::uint8_t { always, with_credentials };
+
+struct SecretEntry : NamedReason {
+  SecretKind kind;
+};
+
 // A name in a workspace that --hide-secrets hides.
 struct SecretPattern {
   std::string_view name;    // with wildcards; "!" before it: an exception
@@ -53,7 +60,7 @@ GuardKind guard_kind(std::string_view name);
 // The one of `names` that `path` is, or lies in, by its components alone: ".vscode" for /x/.vscode/extensions.
 std::optional<std::string> guard_around(const Path& path, std::span<const std::string> names,
                                         const Path& home);
-std::span<const NamedReason> secrets();
+std::span<const SecretEntry> secrets();
 std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();
 // What the host view shows of a home directory.
@@ -72,11 +79,17 @@ using MayExist = std::function<bool(const Path& home, std::string_view below)>;
 // The secrets list as optional hide rules. "~" is each of `homes`: $HOME may differ from the
 // account's home directory, which has the keys. ~/.config, ~/.local/share and ~/.local/state are
 // also looked for where the XDG variables point. Entries that contain a home directory itself are
-// left out: hiding a home hides the tools in it.
+// left out: hiding a home hides the tools in it. An entry with wildcards becomes a pattern.
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
                                    const std::map<std::string, std::string>& environment = {},
-                                   const MayExist& may_exist = {});
-inline std::vector<PathRule> secret_rules(const Path& home) { return secret_rules({&home, 1}); }
+                                   const MayExist& may_exist = {},
+                                   SecretKind kind = SecretKind::always);
+// Those of one home that need no look at the file system: without patterns.
+inline std::vector<PathRule> secret_rules(const Path& home) {
+  std::vector<PathRule> rules = secret_rules({&home, 1});
+  std::erase_if(rules, [](const PathRule& rule) { return rule.pattern; });
+  return rules;
+}
 
 // private_copy: `--cache NAME`, copy-on-write. with_host: `--share-cache NAME`, the checked parts are the host's own.
 enum class Sharing : std::uint8_t { private_copy, with_host };

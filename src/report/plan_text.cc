@@ -85,7 +85,8 @@ std::string plan_text(const Plan& plan, Detail detail) {
     text += "  " + printable(name) + "=" + printable(value) + "\n";
   if (!plan.guards.unserved.empty())
     text +=
-        "note: git directories are guarded by mounts, which are lost for a moment when a program of "
+        "note: git directories are guarded by mounts, which are lost for a moment when a program "
+        "of "
         "the host replaces a guarded file during the run: " +
         plan.guards.unserved + "\n";
   for (const std::string& note : plan.notes) text += "note: " + note + "\n";

@@ -38,7 +38,7 @@ Feature landlock_feature(const HostFacts& facts) {
 }
 
 std::string kind_of(const CgroupFacts& cgroup) {
-  static constexpr const char* kKinds[] = {"none", "v1", "v2"};
+  static constexpr const char* kKinds[] = {"none", "v1", "v2", "scope"};
   return kKinds[static_cast<std::size_t>(cgroup.kind)];
 }
 
@@ -48,7 +48,7 @@ Feature cgroup_feature(const HostFacts& facts) {
     reason += reason.empty() ? "limits use setrlimit" : "; limits use setrlimit";
     const bool systemd_may_help = facts.uid != 0 && facts.nested_in.empty();
     return {.reason = std::move(reason),
-            .fix = systemd_may_help ? "with cgroup v2: systemd-run --user --scope coop …; with "
+            .fix = systemd_may_help ? "with cgroup v2: log in so that systemd --user runs; with "
                                       "cgroup v1: boot with systemd.unified_cgroup_hierarchy=1"
                                     : "make the control group writable for coop"};
   }

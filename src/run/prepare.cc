@@ -5,20 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "base/path.h"
 #include "guards/git_identity.h"
 #include "guards/made_inside.h"
 #include "guards/workspace.h"
-#include "host/files/glob.h"
-#include "host/files/home_listing.h"
 #include "host/machine/tools.h"
 #include "host/probe.h"
 #include "plan/compile.h"
 #include "plan/view/layout.h"
 #include "policy/builtin.h"
 #include "request/sources.h"
+#include "run/built_in_secrets.h"
 #include "run/workspace_secrets.h"
 #include "sys/real_path.h"
 
@@ -36,31 +34,6 @@ Path without_dots(const Path& written, const Path& base) {
   return front ? normalize((whole + "/").substr(last + 4), *front) : normalize(whole);
 }
 
-// One rule for each path that matches now. Matches that have disappeared since, and dangling
-// symlinks, need no rule.
-Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
-  if (!rule.path.starts_with('/'))
-    return invalid(rule.origin, "the pattern \"" + printable(rule.path) + "\" is not absolute",
-                   "write it from / on");
-  // Only the kernel can resolve "..", and it does not resolve patterns.
-  if ((rule.path + "/").contains("/../"))
-    return invalid(rule.origin, "the pattern \"" + printable(rule.path) + "\" has \"..\" in it",
-                   "write the directory it means");
-  const std::vector<Path> matches = TRY(with_context(rule.origin, host::glob(rule.path)));
-  if (matches.empty() && rule.if_missing == Missing::fail)
-    return invalid(rule.origin, "nothing matches \"" + printable(rule.path) + "\"",
-                   "write \"" + printable(rule.path) + "?\" if there may be nothing");
-  for (const Path& match : matches) {
-    PathRule one = rule;
-    one.path = match;
-    one.if_missing = Missing::skip;
-    one.reason += " (matched " + printable(rule.path) + ")";
-    one.pattern = false;
-    rules.push_back(std::move(one));
-  }
-  return {};
-}
-
 // The canonical path. Checked before the walk through it, which would fail with a less clear error.
 Result<Path> open_workspace(const Path& written) {
   Result<Path> path = real_path(written);
@@ -71,17 +44,6 @@ Result<Path> open_workspace(const Path& written) {
   if (path && ::stat(path->c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
     return invalid("--workspace", "\"" + printable(*path) + "\" is not a directory");
   return with_context("opening the workspace", std::move(path));
-}
-
-std::vector<PathRule> built_in_secrets(const HostFacts& host) {
-  std::vector<Path> homes{host.home};
-  if (host.account_home != host.home) homes.push_back(host.account_home);
-  std::map<Path, host::HomeListing> listings;
-  for (const Path& home : homes) listings.try_emplace(home, home);
-  return policy::secret_rules(homes, host.environment,
-                              [&](const Path& home, std::string_view below) {
-                                return !listings.at(home).misses_below(below);
-                              });
 }
 
 // The user's rules come after the built-in ones, so that they win for the same path.
@@ -100,7 +62,7 @@ Result<void> complete(Policy& policy, const HostFacts& host) {
   // Check against the organisation's file here, which every start passes: a policy that a program
   // made, or changed after load_policy(), is bounded like one from the command line.
   policy = TRY(request::within_ceiling(std::move(policy), host));
-  std::vector<PathRule> rules = built_in_secrets(host);
+  std::vector<PathRule> rules = TRY(built_in_secrets(host));
   if (policy.workspace_secrets == WorkspaceSecrets::hidden) {
     const std::vector<PathRule> own = TRY(workspace_secret_rules(policy.workspace));
     rules.insert(rules.end(), own.begin(), own.end());

@@ -228,14 +228,24 @@ Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command
 // And the group comes before the child, which is cloned into it.
 Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& early,
                             const Command* command, const LaunchOptions& options) {
-  state.prepared = TRY(finish_prepare(std::move(draft)));
-  const Plan& plan = state.prepared.plan;
+  TRY(gather(draft));
+  std::optional<Draft> without;
+  if (draft.host.cgroup.kind == CgroupKind::scope) without = draft;
+  state.prepared = TRY(compile(std::move(draft)));
   keep_versions(state);
   open_trees(state);
   state.charge = TRY(Charge::give(cleanup_for(state)));
   TRY(entrust_trees(state));
   if (state.has_command) TRY(begin_charge(state));
-  state.group = TRY(with_context("making the control group", Group::make(plan.group)));
+  Result<Group> group = Group::make(state.prepared.plan.group);
+  if (!group && without) {
+    // The plan says then what is weaker, or refuses it.
+    without->host.cgroup = {.reason =
+                                "systemd's user manager made no scope: " + to_text(group.error())};
+    state.prepared = TRY(compile(*std::move(without)));
+    group = Group();
+  }
+  state.group = TRY(with_context("making the control group", std::move(group)));
   Launch launch = TRY(begin_launch(state, early, options));
   TRY(complete_launch(state, std::move(launch), command, options));
   return state.charge.watch(state.launched.pidfd.get());

@@ -24,8 +24,9 @@ Policy policy_for_view(Policy policy) {
 Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   Draft draft = TRY(begin_prepare(policy));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
+  Group none;
   Launch launch = TRY(Launch::begin(
-      early, {.prepared = true, .pass_root = true, .serves_files = may_serve(draft)}, Group()));
+      early, {.prepared = true, .pass_root = true, .serves_files = may_serve(draft)}, none));
   ViewRoot view;
   Draft existing = draft;
   existing.missing.clear();

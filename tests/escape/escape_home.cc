@@ -1,6 +1,9 @@
 // Homes in the host view: what is not listed is not there, under any name, at any time.
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "kernel/support.h"
 
 namespace coop::tests {
@@ -174,6 +177,69 @@ KERNEL_TEST(EscapeHome, AListedNameThatLeadsToASecret) {
   make_symlink("Documents", home / "perl5");
   EXPECT_TRUE(escaped(home.read(home / "perl5/letter")));  // control: such a symlink is followed
   EXPECT_TRUE(blocked(home.read(home / "bin/id_rsa"), kAbsent));
+}
+
+// The secrets list's own lines about toolchains, with a name for each wildcard.
+Arguments tokens_of_toolchains() {
+  Arguments names;
+  std::ifstream input(COOP_SOURCE_DIRECTORY "/policies/secrets.txt");
+  bool wanted = false;
+  for (std::string text; std::getline(input, text);) {
+    if (text.starts_with('#')) wanted = text.starts_with("# Inside the toolchains");
+    std::string name;
+    std::istringstream(text) >> name;
+    if (!wanted || !name.starts_with("~/")) continue;
+    for (std::size_t at = 0; (at = name.find('*')) != std::string::npos;) name.replace(at, 1, "1");
+    names.push_back(name.substr(2));
+  }
+  return names;
+}
+
+// What package managers keep beside the programs that the list shows.
+KERNEL_TEST(EscapeHome, TokensInsideToolchains) {
+  const DevelopersHome home;
+  Arguments names{"miniconda3/.condarc",
+                  ".nvm/versions/node/v22.1.0/etc/npmrc",
+                  ".local/share/fnm/node-versions/v20/installation/etc/npmrc",
+                  ".volta/tools/image/node/20.1.0/etc/npmrc",
+                  ".pyenv/.git/config",
+                  ".pyenv/versions/3.12.1/pip.conf",
+                  ".virtualenvs/work/pip.conf",
+                  "anaconda3/envs/ml/conda-meta/state",
+                  ".sdkman/candidates/maven/3.9.9/conf/settings.xml",
+                  ".asdf/installs/rust/1.80.0/credentials.toml",
+                  ".rbenv/vars",
+                  ".opam/plugins/opam-publish/ann.token",
+                  ".cargo/credentials.toml",
+                  ".gradle/gradle.properties",
+                  ".m2/settings.xml",
+                  "go/pkg/mod/cache/vcs/0123/config"};
+  const Arguments listed = tokens_of_toolchains();
+  ASSERT_GT(listed.size(), 300u);
+  names.insert(names.end(), listed.begin(), listed.end());
+  const auto directory_of = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
+  for (const std::string& name : names) {
+    // A directory on the list, or a file below one.
+    if (exists(home / name)) continue;
+    make_directories(directory_of(home / name));
+    write_file(home / name, "token = CANARY\n");
+  }
+  const std::string plain = "[remote \"origin\"]\n\turl = https://example.com/nvm.git\n";
+  write_file(home / ".nvm/.git/config", plain);
+  write_file(home / ".nvm/versions/node/v22.1.0/bin", "CANARY of a program");
+
+  const std::string search = "grep -rl CANARY ~ 2>/dev/null | sort";
+  const Ran outside =
+      run_bare({"sh", "-c", "grep -rl CANARY '" + home.path() + "' | wc -l"}, home.options());
+  EXPECT_GT(std::stoul(outside.out), 300u);  // control: they are there
+  const Ran ran = home.run(search);
+  EXPECT_EQ(ran.out, home / ".nvm/versions/node/v22.1.0/bin\n")
+      << ran.err;  // and a program is shown
+  EXPECT_EQ(home.run(search, {"--show-home"}).out, home / ".nvm/versions/node/v22.1.0/bin\n");
+  EXPECT_EQ(home.run("cat ~/.nvm/.git/config").out, plain);  // no credentials in it
+  for (const char* name : {".nvm/versions/node/v22.1.0/etc/npmrc", ".pyenv/.git/config"})
+    EXPECT_THAT(home.run("cat ~/" + std::string(name), {"--ro", home / name}).out,
+                testing::HasSubstr("CANARY"));  // control: a rule that names it shows it
 }
 
 KERNEL_TEST(EscapeHome, WritesAreThrownAway) {

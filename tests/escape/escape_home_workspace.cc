@@ -1,6 +1,10 @@
 // The home directory as workspace: not taken unasked, and then the files that the user's programs obey are guarded.
 #include <sys/stat.h>
 
+#include <fstream>
+#include <set>
+#include <sstream>
+
 #include "escape/guarded.h"
 #include "support/harness.h"
 
@@ -101,6 +105,36 @@ KERNEL_TEST(EscapeHomeWorkspace, NewStartUpFilesAreQuarantined) {
   // In another workspace these names mean nothing.
   EXPECT_EQ(place.run(place.home() + "/project", "echo good > .profile").exit_code, 0);
   EXPECT_TRUE(exists(place.home() + "/project/.profile"));
+}
+
+KERNEL_TEST(EscapeHomeWorkspace, EveryNameOfTheListIsTakenAway) {
+  std::ifstream input(COOP_SOURCE_DIRECTORY "/policies/home_guards.txt");
+  std::string script;
+  Arguments names;
+  for (std::string text; std::getline(input, text);) {
+    std::string name;
+    std::istringstream(text) >> name;
+    if (!name.starts_with("~/")) continue;
+    names.push_back(name.substr(2));
+    script += "mkdir -p \"$(dirname " + names.back() + ")\"; [ -e " + names.back() +
+              " ] || echo evil > " + names.back() + "; ";
+  }
+  ASSERT_GT(names.size(), 150u);
+  const auto left = [&](const Arguments& flags) {
+    const HomeWorkspace place;
+    const std::set<std::string> before{".bashrc", ".local/bin", ".config/autostart"};
+    place.run(place.home(), script, flags);
+    Arguments found;
+    for (const std::string& name : names)
+      if (!before.contains(name) && exists(place.home() + "/" + name)) found.push_back(name);
+    return found;
+  };
+  EXPECT_EQ(left({}), Arguments{});
+  Arguments allowed;
+  for (const std::string& name : names)
+    allowed.insert(allowed.end(), {"--allow-guarded", "~/" + name});
+  // Control; some are guarded by policies/guards.txt as well.
+  EXPECT_GT(left(allowed).size(), names.size() / 2);
 }
 
 // ~/.bashrc -> project/bashrc: a repository of dotfiles.

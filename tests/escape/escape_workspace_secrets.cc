@@ -100,6 +100,26 @@ KERNEL_TEST(EscapeWorkspaceSecrets, MovedLinkedAndLocked) {
   EXPECT_EQ(read_file(project / ".env"), kPrivate);
 }
 
+KERNEL_TEST(EscapeWorkspaceSecrets, InAnotherCaseOrUnderAnotherName) {
+  const Project project;
+  const Arguments flags{"--hide-secrets"};
+  for (const char* name :
+       {".ENV", "sub/.Env.Local", "Server.PEM", "sub/ID_RSA", "Credentials.json"})
+    write_file(project / name, kPrivate);
+  for (const auto& [from, to] :
+       {std::pair(".env", "notes.txt"), std::pair("server.pem", "node_modules/certs/readme"),
+        std::pair(".aws/credentials", "sub/deep/plain"), std::pair("main.c", "other.c")})
+    std::filesystem::create_hard_link(project / from, project / to);
+  for (const char* name : {".ENV", "sub/.Env.Local", "Server.PEM", "sub/ID_RSA", "Credentials.json",
+                           "notes.txt", "node_modules/certs/readme", "sub/deep/plain"}) {
+    EXPECT_TRUE(escaped(project.read(name, {}))) << name;  // control
+    EXPECT_TRUE(blocked(project.read(name, flags), kConcealed)) << name;
+  }
+  EXPECT_TRUE(escaped(project.read("other.c", flags)));  // a link that is no secret
+  write_file(project / ".ENV.EXAMPLE", "KEY=");
+  EXPECT_TRUE(escaped(project.read(".ENV.EXAMPLE", flags)));
+}
+
 // coop.toml gives the trust; below full the secrets are hidden without a word.
 KERNEL_TEST(EscapeWorkspaceSecrets, HiddenFromPeopleBelowFullTrust) {
   const Project project;

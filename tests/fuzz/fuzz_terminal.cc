@@ -32,6 +32,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string_view never : {"\x1b]52", "\x1b]50", "\x1b]1337", "\x1b[21t", "\x05",
                                          "\x1b_", "\x1bPtmux", "\x1b%", "\x18"})
       if (whole.find(never) != std::string::npos) std::abort();
+    // What is written at the end leaves nothing that would have to be undone, but what is always undone once it was used.
+    TerminalFilter filter(encoding);
+    std::string out;
+    filter.feed(bytes, out);
+    const std::string undo = filter.end();
+    if (!filter.end().empty() || undo.size() > 2048) std::abort();
+    if (filtered(undo, undo.size() + 1, encoding).size() > undo.size()) std::abort();
   }
   return 0;
 }

@@ -28,9 +28,10 @@ run_in_guest() {
 }
 # With and without AppArmor, which Debian's kernels switch on by themselves.
 run_in_guest cgroup_v2.sh apparmor=0
+run_in_guest scope.sh apparmor=0
 run_in_guest kernels.sh ''
 run_in_guest exploits.sh ''
 run_in_guest without_landlock.sh lsm=capability,yama
 
-echo "=== kernel $kernel: ${#failed[@]} of 4 scripts failed"
+echo "=== kernel $kernel: ${#failed[@]} of 5 scripts failed"
 [ ${#failed[@]} = 0 ] || { printf 'guest: %s\n' "${failed[@]}" >&2; exit 1; }

@@ -107,6 +107,12 @@ KERNEL_TEST(Ceiling, WhatOnlyFlagsCouldSetIsBoundedToo) {
       {changed([](Policy& policy) { policy.allow_guarded = {".envrc"}; }), "allow_guarded = []"},
       {changed([](Policy& policy) { policy.identity = Identity::root; }), "as_root = false"},
       {changed([](Policy& policy) { policy.hostname = "box"; }), "hostname = \"\""},
+      {changed([](Policy& policy) { policy.mptcp = Mptcp::allowed; }),
+       "network = { mptcp = false }"},
+      {changed([](Policy& policy) {
+         policy.publish = {{.address = "127.0.0.1", .host = 48121, .sandbox = 80}};
+       }),
+       "network = \"none\""},
       {changed([](Policy& policy) { policy.limits.open_files = 100; }), "open_files = 99"},
       {changed([](Policy& policy) { policy.limits.file_size = 10000; }), "file_size = 9999"},
       {changed([](Policy& policy) { policy.set_environment["COLOUR"] = "red"; }),

@@ -128,6 +128,50 @@ class Tmux(Case):
         self.assertTrue(self.shows("ended 0"), self.screen())
         self.assertEqual(self.tmux(*flag).stdout.strip(), "0")
 
+    # What tmux tells of a pane, what switches it on, and its state before and after.
+    FLAGS = (("alternate_on", r"\033[?1049h", "1", "0"), ("cursor_flag", r"\033[?25l", "0", "1"),
+             ("keypad_flag", r"\033=", "1", "0"), ("keypad_cursor_flag", r"\033[?1h", "1", "0"),
+             ("insert_flag", r"\033[4h", "1", "0"), ("wrap_flag", r"\033[?7l", "0", "1"),
+             ("origin_flag", r"\033[?6h", "1", "0"), ("mouse_sgr_flag", r"\033[?1006h", "1", "0"),
+             ("scroll_region_upper", r"\033[5;10r", "4", "0"), ("scroll_region_lower", r"\033[5;10r", "9", "23"))
+
+    def states(self):
+        names = " ".join("#{" + name + "}" for name, _, _, _ in self.FLAGS)
+        return self.tmux("display-message", "-p", names).stdout.split()
+
+    def after_the_end(self, *flags):
+        write = "".join(sequence for _, sequence, _, _ in self.FLAGS if sequence != r"\033[?1049h")
+        self.start(self.coop(rf"printf '\033[?1049h{write}\033[3;3Hon'; while [ ! -e go ]; do sleep 0.05; done", *flags))
+        self.assertTrue(self.shows("on"), self.screen())
+        self.assertEqual(self.states(), [on for _, _, on, _ in self.FLAGS])  # the control
+        open(self.path("work/go"), "w", encoding="utf-8").close()
+        self.assertTrue(self.shows("ended 0"), self.screen())
+        return self.states()
+
+    def test_modes_and_the_scroll_region_are_undone(self):
+        self.assertEqual(self.after_the_end(), [usual for _, _, _, usual in self.FLAGS])
+
+    def test_with_the_raw_setting_they_stay(self):  # the control
+        self.assertEqual(self.after_the_end("--terminal", "raw"), [on for _, _, on, _ in self.FLAGS])
+
+    def test_character_sets_and_colours_are_undone(self):
+        for flags in ((), ("--terminal", "raw")):  # the second is the control
+            with self.subTest(flags=flags):
+                self.start(self.coop(r"printf '\033[31m\033(0'", *flags))
+                self.assertTrue(self.shows("ended 0"), self.screen())
+                drawn = self.tmux("capture-pane", "-p", "-e").stdout
+                self.assertEqual(["\033[31m" in drawn, "\016" in drawn], [bool(flags)] * 2, drawn)
+                self.tmux("kill-server")
+                time.sleep(0.2)
+
+    def test_a_command_that_stops_itself_leaves_nothing_on(self):
+        # In a shell with job control, which goes on while the command is stopped.
+        script = self.coop(r"printf '\033[?1003h\033[?25l'; kill -TSTP $$; echo again")
+        self.start("bash -m -c " + shlex.quote(script + "; echo stopped; sleep 1; fg"))
+        self.assertTrue(self.shows("stopped"), self.screen())
+        self.assertEqual(self.tmux("display-message", "-p", "#{mouse_any_flag} #{cursor_flag}").stdout.strip(), "0 1")
+        self.assertTrue(self.shows("again"), self.screen())
+
 
 class Xterm(Case):
     def setUp(self):

@@ -30,6 +30,11 @@ namespace {
   close_all_but(tether.keep, tether.keep_count);
   const long null = raw::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   if (null > 0) raw::call(SYS_dup3, null, STDIN_FILENO, 0);
+  if (tether.program == nullptr) {
+    pollfd lifeline{tether.lifeline, POLLIN, 0};
+    while (lifeline.revents == 0) raw::call(SYS_ppoll, &lifeline, 1, nullptr, nullptr, 0);
+    for (;;) raw::call(SYS_exit_group, 0);
+  }
   int pidfd = -1;
   const long program = clone_process({.pidfd = &pidfd}, become_program, argument);
   if (program < 0) raw::call(SYS_exit_group, 126);

@@ -9,7 +9,8 @@ namespace coop::child {
 
 // Written before the clone, read by the children.
 struct Tether {
-  const char* program = nullptr;
+  const char* program =
+      nullptr;  // none: the process in between only waits for the end of the lifeline
   char* const* arguments = nullptr;
   const int* keep = nullptr;  // descriptors not to close, ascending; with `lifeline` and `output`
   std::uint32_t keep_count = 0;

@@ -14,6 +14,7 @@
 #include "guards/git/directory.h"
 #include "guards/git/outside.h"
 #include "guards/trail.h"
+#include "host/files/home_listing.h"
 #include "sys/fd.h"
 
 namespace coop::guards {
@@ -61,13 +62,14 @@ GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
 }
 
 // In a tree, whether they exist or not: a new one is obeyed like an old one. Elsewhere they may be symlinks into a tree
-// (a repository of dotfiles). A grant may lead into the home through symlinks. For the workspace alone one lstat(2) decides:
-// resolving every name costs more than the rest of a start.
+// (a repository of dotfiles). A grant may lead into the home through symlinks. For the workspace alone a listing of the home
+// decides, at every start: most names are missing, and resolving each costs more than the rest of a start.
 void GitNames::home_guards(const std::vector<NamedPath>& all) {
+  host::HomeListing listing(canonical(home_).value_or(home_));
   for (const NamedPath& named : all) {
     struct stat status{};
     const bool near = writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
-                      ::lstat(named.path.c_str(), &status) == 0;
+                      (!listing.misses(named.path) && ::lstat(named.path.c_str(), &status) == 0);
     if (near && matters(named.path)) add(named);
   }
 }

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "host/probe.h"
 #include "host/text.h"
+#include "sys/dbus/user_manager.h"
 #include "sys/fd.h"
 
 namespace coop::host {
@@ -126,8 +127,42 @@ CgroupFacts find_cgroups(const Path& base, std::string_view own_groups) {
   return facts;
 }
 
+CgroupFacts find_scope(const Path& base, std::string_view own_group) {
+  CgroupFacts facts;
+  if (!own_group.starts_with('/') || normalize(own_group) != own_group) return facts;
+  const Path directory = own_group == "/" ? base : base + std::string(own_group);
+  const std::string offers = offered(directory, "cgroup.controllers");
+  for (const std::string_view controller : kUnifiedControllers)
+    if (has_word(offers, controller)) facts.directories.emplace(controller, directory);
+  if (has_word(offers, "memory") || has_word(offers, "pids")) facts.kind = CgroupKind::scope;
+  return facts;
+}
+
+namespace {
+
+// Asks; changes nothing.
+CgroupFacts ask_user_manager(const Path& base,
+                             const std::map<std::string, std::string>& environment) {
+  for (const Path& socket : dbus::manager_sockets(environment)) {
+    Result<dbus::UserManager> manager = dbus::UserManager::connect(socket);
+    if (!manager) continue;
+    const Result<std::string> group = manager->control_group();
+    if (!group) continue;
+    CgroupFacts facts = find_scope(base, *group);
+    facts.manager = socket;
+    return facts;
+  }
+  return {};
+}
+
+}  // namespace
+
 void inspect_cgroups(HostFacts& facts) {
-  facts.cgroup = find_cgroups("/sys/fs/cgroup", read_file("/proc/self/cgroup").value_or(""));
+  const Path base = "/sys/fs/cgroup";
+  facts.cgroup = find_cgroups(base, read_file("/proc/self/cgroup").value_or(""));
+  if (facts.cgroup.kind != CgroupKind::none || !exists(join(base, "cgroup.controllers"))) return;
+  CgroupFacts scope = ask_user_manager(base, facts.environment);
+  if (scope.kind == CgroupKind::scope) facts.cgroup = std::move(scope);
 }
 
 }  // namespace coop::host

@@ -35,6 +35,7 @@ class Planner {
     resource(RLIMIT_CORE, "core dump size", 0, Origin::of_coop());
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
+      plan_.group.manager = host_.cgroup.manager;
       plan_.group.name = "coop-" + policy_.id;
     }
     return {};
@@ -46,7 +47,7 @@ class Planner {
     const auto directory = host_.cgroup.directories.find(controller);
     if (host_.cgroup.kind == CgroupKind::none || directory == host_.cgroup.directories.end())
       return false;
-    const bool v2 = host_.cgroup.kind == CgroupKind::v2;
+    const bool v2 = host_.cgroup.kind != CgroupKind::v1;
     plan_.group.limits.push_back(GroupLimit{controller, directory->second, v2 ? v2_file : v1_file,
                                             v2 ? v2_value : v1_value});
     return true;

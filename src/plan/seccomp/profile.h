@@ -28,7 +28,7 @@ struct Profile {
 enum class Machine : std::uint8_t { x86_64, aarch64 };
 
 // For the architecture this was built for. "default" lets processes of the sandbox debug each
-// other, "no-debug" does not; nullptr for any other name. The profile has static storage duration.
+// other, "no-debug" does not; "mptcp" and "mptcp-no-debug" also allow Multipath TCP; nullptr for any other name. The profile has static storage duration.
 const Profile* find(std::string_view name);
 
 const Profile* find(std::string_view name, Machine machine);

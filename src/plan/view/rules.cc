@@ -269,9 +269,14 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       if (fact.canonical == policy.workspace)
         TRY(check_hidden_workspace(rule, position, policy, host));
       hide_everywhere(entries, policy, host, rule, fact, position);
+      // run/workspace_secrets.cc has found the others.
+      const bool searched = policy.workspace_secrets == WorkspaceSecrets::hidden &&
+                            is_secret(rule) && is_within(fact.canonical, policy.workspace);
       if (fact.links > 1 && fact.target_kind == PathKind::file)
         notes.push_back("hidden file " + printable(rule.path) + " has " +
-                        std::to_string(fact.links) + " hard links: its other names are not hidden");
+                        std::to_string(fact.links) + " hard links: its " +
+                        (searched ? "names outside the workspace" : "other names") +
+                        " are not hidden");
     }
   }
   return check_names(entries);

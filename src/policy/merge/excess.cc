@@ -195,12 +195,15 @@ class Comparison {
   }
 
   // A ceiling that names hosts, or allows none, also bounds ports that bypass it: the host's own
-  // services, and ports published beyond this machine.
+  // services, and ports published beyond this machine. A port published on this machine reaches no host; only "none" forbids it.
   std::optional<Obstacle> port_obstacle(Key key, const Item& item) const {
     if (key != Key::network_publish && key != Key::network_host_ports) return std::nullopt;
-    if (item.published && is_loopback(*item.published)) return std::nullopt;
-    if (has(Key::network_allow)) return list_of_other(Key::network_allow);
     const Setting* mode = find(limit_, Key::network);
+    if (item.published && is_loopback(*item.published)) {
+      const bool none = mode != nullptr && mode->value == Scalar("none");
+      return none ? std::optional(mode_of_ceiling(*mode)) : std::nullopt;
+    }
+    if (has(Key::network_allow)) return list_of_other(Key::network_allow);
     if (mode == nullptr || is_wider(Key::network, mode->value, "allowlist")) return std::nullopt;
     return mode_of_ceiling(*mode);
   }

@@ -63,7 +63,7 @@ std::vector<Refusal> widenings(const Settings& limit, const Settings& asked);
 // cannot be granted (written) again; a ceiling on readable_paths also bounds writable and overlay
 // paths, the view, caches and sockets, and one on network.allow also bounds the mode, UDP, host
 // ports and ports published beyond this machine, unless the ceiling sets those. So does a mode
-// "none" or "allowlist".
+// "none" or "allowlist"; "none" bounds every published port.
 std::vector<Refusal> beyond(const Settings& ceiling, const Settings& asked);
 
 // Every setting of `after` that differs from `before`, for `coop policy diff`.

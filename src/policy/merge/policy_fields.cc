@@ -83,6 +83,11 @@ constexpr std::array kFields{
                   policy.workspace_secrets =
                       value == Scalar(true) ? WorkspaceSecrets::hidden : WorkspaceSecrets::shown;
                 }},
+    PolicyField{Key::network_mptcp,
+                [](const Policy& policy) -> Scalar { return policy.mptcp == Mptcp::allowed; },
+                [](Policy& policy, const Scalar& value) {
+                  policy.mptcp = value == Scalar(true) ? Mptcp::allowed : Mptcp::refused;
+                }},
     PolicyField{
         Key::debug,
         [](const Policy& policy) -> Scalar { return policy.debugging == Debugging::allowed; },

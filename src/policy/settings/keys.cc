@@ -55,6 +55,8 @@ constexpr std::array kKeys{
             "127.0.0.1:8080:80"},
     KeyInfo{Key::network_host_ports, "network.host_ports", KeyType::ports, "", false,
             "sandbox_network", "[]", "ports of the host's localhost that can be reached inside"},
+    KeyInfo{Key::network_mptcp, "network.mptcp", KeyType::boolean, "", false, "sandbox_network",
+            "false", "whether programs inside may use Multipath TCP"},
     KeyInfo{Key::sockets, "sockets", KeyType::paths, "", false, "sandbox_paths", "[]",
             "Unix sockets of the host that can be connected to inside"},
     KeyInfo{Key::memory, "memory", KeyType::size, "", true, "sandbox_memory", "unlimited",

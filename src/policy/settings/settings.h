@@ -38,6 +38,7 @@ enum class Key : std::uint8_t {
   network_udp,         // items: ADDRESS:PORT, CIDR:PORT
   network_publish,     // items: ADDRESS:HOST:SANDBOX
   network_host_ports,  // items: PORT
+  network_mptcp,       // boolean
   sockets,             // items with paths
   memory,              // bytes or Unlimited
   pids_limit,          // count or Unlimited

@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "base/quantity.h"
+#include "base/text.h"
 
 namespace coop::run {
 
@@ -54,6 +55,7 @@ std::optional<std::uint64_t> read_number(const Path& path, const std::string& ke
 
 std::vector<Path> group_directories(const GroupPlan& plan) {
   std::vector<Path> directories;
+  if (plan.kind == CgroupKind::scope) return directories;
   for (const GroupLimit& limit : plan.limits) {
     const Path directory = join(limit.parent, plan.name);
     if (std::ranges::find(directories, directory) == directories.end())
@@ -75,6 +77,13 @@ void remove_group_directories(const std::vector<Path>& directories) {
 Result<Group> Group::make(const GroupPlan& plan) {
   Group group;
   group.kind_ = plan.kind;
+  if (plan.kind == CgroupKind::scope) {
+    Scope scope = TRY(Scope::make(plan));
+    group.scope_ = std::make_unique<Scope>(std::move(scope));
+    if (contains(plan.limits, "memory", &GroupLimit::controller))
+      group.memory_ = group.scope_->directory();
+    return group;
+  }
   for (const Path& directory : group_directories(plan)) {
     if (::mkdir(directory.c_str(), 0755) < 0) return system_error("mkdir", directory);
     group.directories_.push_back(directory);
@@ -90,7 +99,8 @@ Result<Group> Group::make(const GroupPlan& plan) {
   return group;
 }
 
-Result<void> Group::move(int pid) const {
+Result<void> Group::move(int pid) {
+  if (scope_) return scope_->move(pid);
   for (const Path& directory : directories_)
     TRY(write_existing(join(directory, "cgroup.procs"), std::to_string(pid)));
   return {};
@@ -98,13 +108,13 @@ Result<void> Group::move(int pid) const {
 
 std::optional<std::uint64_t> Group::peak_memory() const {
   if (memory_.empty()) return std::nullopt;
-  const bool v2 = kind_ == CgroupKind::v2;
+  const bool v2 = kind_ != CgroupKind::v1;
   return read_number(join(memory_, v2 ? "memory.peak" : "memory.max_usage_in_bytes"), "");
 }
 
 std::uint64_t Group::out_of_memory_kills() const {
   if (memory_.empty()) return 0;
-  const bool v2 = kind_ == CgroupKind::v2;
+  const bool v2 = kind_ != CgroupKind::v1;
   return read_number(join(memory_, v2 ? "memory.events" : "memory.oom_control"), "oom_kill")
       .value_or(0);
 }
@@ -113,6 +123,7 @@ void Group::remove() {
   remove_group_directories(directories_);
   directories_.clear();
   memory_.clear();
+  scope_.reset();
 }
 
 Group& Group::operator=(Group&& other) noexcept {
@@ -122,6 +133,7 @@ Group& Group::operator=(Group&& other) noexcept {
     directories_ = std::exchange(other.directories_, {});
     memory_ = std::exchange(other.memory_, {});
     target_ = std::move(other.target_);
+    scope_ = std::move(other.scope_);
   }
   return *this;
 }

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "run/start/scope.h"
 #include "sys/fd.h"
 
 namespace coop::run {
@@ -26,9 +28,9 @@ class Group {
   bool exists() const { return !directories_.empty(); }
   // v2: for CLONE_INTO_CGROUP. -1 when there is none.
   int clone_target() const { return target_.get(); }
-  // v1: the child must be moved by writing its pid.
-  bool needs_move() const { return kind_ == CgroupKind::v1 && exists(); }
-  Result<void> move(int pid) const;
+  // v1: the child must be moved by writing its pid; a scope: by systemd.
+  bool needs_move() const { return (kind_ == CgroupKind::v1 && exists()) || scope_ != nullptr; }
+  Result<void> move(int pid);
 
   std::optional<std::uint64_t> peak_memory() const;
   std::uint64_t out_of_memory_kills() const;
@@ -41,9 +43,10 @@ class Group {
   std::vector<Path> directories_{};  // one on v2, one for each controller on v1
   Path memory_{};
   UniqueFd target_{};
+  std::unique_ptr<Scope> scope_{};
 };
 
-// The directories that make(plan) would create: for cleanup after a crash.
+// The directories that make(plan) would create: for cleanup after a crash. A scope is systemd's to remove.
 std::vector<Path> group_directories(const GroupPlan& plan);
 void remove_group_directories(const std::vector<Path>& directories);
 

@@ -113,7 +113,7 @@ Result<child::Workload> freeze_workload(const Plan& plan, const Command& command
   return workload;
 }
 
-Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, const Group& group) {
+Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, Group& group) {
   TRY(check_stdio(options.stdio));
   Launch launch;
   launch.options_ = options;

@@ -61,7 +61,7 @@ class Launch {
   ~Launch();
 
   // `early` is the result of plan::begin().
-  static Result<Launch> begin(const Plan& early, const LaunchOptions& options, const Group& group);
+  static Result<Launch> begin(const Plan& early, const LaunchOptions& options, Group& group);
   // Receives the listeners from the child; invalid when there are none.
   UniqueFd take_network() { return std::move(network_); }
   // Receives descriptors of /dev/fuse from the child; invalid unless LaunchOptions::serves_files.

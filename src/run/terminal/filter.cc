@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -62,12 +61,9 @@ void TerminalFilter::feed(std::string_view bytes, std::string& out) {
 }
 
 std::string TerminalFilter::end() {
-  std::string off;
-  for (const unsigned mode : modes_) off += "\x1b[?" + std::to_string(mode) + "l";
-  modes_.clear();
   begin(State::ground);
   character_.clear();
-  return off;
+  return undo();
 }
 
 void TerminalFilter::take(unsigned char byte, std::string& out) {
@@ -149,7 +145,7 @@ void TerminalFilter::step_escape(unsigned char byte, std::string& out) {
   state_ = State::ground;
   if (byte == '\\' || intermediates.size() == kMostControl) return;  // the end of nothing
   if (!passes(judge_escape(intermediates, static_cast<char>(byte)))) return;
-  if (intermediates.empty() && byte == 'c') modes_.clear();  // a reset
+  left_on_.note_escape(intermediates, static_cast<char>(byte));
   out += '\x1b' + intermediates + static_cast<char>(byte);
 }
 
@@ -175,7 +171,10 @@ void TerminalFilter::step_text(unsigned char byte, std::string& out) {
 }
 
 void TerminalFilter::execute(unsigned char control, std::string& out) {
-  if (may_pass(control)) out += static_cast<char>(control);
+  if (!may_pass(control)) return;
+  constexpr unsigned char kShiftOut = 0x0e;
+  if (control == kShiftOut) left_on_.note_shift();
+  out += static_cast<char>(control);
 }
 
 void TerminalFilter::begin(State state) {
@@ -210,8 +209,7 @@ void TerminalFilter::finish_control(char final, std::string& out) {
   const std::size_t end = std::min(rest.find_first_of(" !\"#$%&'()*+,-./"), rest.size());
   sequence.parameters = rest.substr(0, end);
   sequence.intermediates = rest.substr(end);
-  if (!passes(judge_control(sequence))) return;
-  note_modes(sequence);
+  if (!passes(judge_control(sequence)) || !left_on_.note(sequence)) return;
   out += "\x1b[" + text + final;
 }
 
@@ -223,26 +221,11 @@ void TerminalFilter::finish_text(std::string_view end, std::string& out) {
   if (kind_ == ']') verdict = judge_operating_system_command(text);
   if (kind_ == 'P') verdict = judge_device_control(text);
   if (!passes(verdict)) return;
+  if (kind_ == ']') left_on_.note_command(text);
   out += '\x1b';
   out += static_cast<char>(kind_);
   out += text;
   out += end;
-}
-
-void TerminalFilter::note_modes(const ControlSequence& sequence) {
-  if (sequence.prefix != '?' || !sequence.intermediates.empty()) return;
-  if (sequence.final != 'h' && sequence.final != 'l') return;
-  std::string_view rest = sequence.parameters;
-  while (!rest.empty()) {
-    unsigned mode = 0;
-    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), mode);
-    if (error == std::errc{} && must_end(mode)) {
-      if (sequence.final == 'h') modes_.insert(mode);
-      else modes_.erase(mode);
-    }
-    const std::size_t next = rest.find(';');
-    rest = next == std::string_view::npos ? std::string_view{} : rest.substr(next + 1);
-  }
 }
 
 }  // namespace coop::run

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 
+#include "run/terminal/left_on.h"
 #include "run/terminal/sequences.h"
 
 namespace coop::run {
@@ -24,7 +24,9 @@ class TerminalFilter {
   // Appends what may reach the terminal. A sequence may be split between calls at any byte.
   void feed(std::string_view bytes, std::string& out);
 
-  // Ends what the command left on: reports of the mouse, the other screen.
+  // Undoes what the command left on: reports of the mouse, the other screen, colours. Nothing if there is nothing.
+  std::string undo() { return left_on_.undo(); }
+  // The same, and drops an incomplete sequence.
   std::string end();
 
   // Whether an answer of the terminal may be on its way.
@@ -53,7 +55,6 @@ class TerminalFilter {
   void begin_text(unsigned char kind);
   void finish_control(char final, std::string& out);
   void finish_text(std::string_view end, std::string& out);
-  void note_modes(const ControlSequence& sequence);
   void keep(unsigned char byte);
   bool passes(SequenceVerdict verdict);
 
@@ -64,7 +65,7 @@ class TerminalFilter {
   std::string sequence_{};   // after ESC, ESC [ or the kind
   std::string character_{};  // of UTF-8, so far
   std::size_t length_ = 0;   // of that character
-  std::set<unsigned> modes_{};
+  LeftOn left_on_{};
   bool asked_ = false;
 };
 

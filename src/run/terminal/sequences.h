@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace coop::run {
@@ -31,7 +32,23 @@ SequenceVerdict judge_device_control(std::string_view text);
 // BEL, BS, TAB, line and page movements, character sets. Not ENQ: the terminal would answer.
 bool may_pass(unsigned char control);
 
-// Private modes in which the terminal sends reports or shows its other screen: a command must not leave them on.
-bool must_end(unsigned mode);
+// The state of a mode that programs expect. either: it depends on the terminal, and is harmless.
+enum class UsualMode : std::uint8_t { off, on, either };
+// Nothing for a mode that must not be changed. `prefix` is "?" for a private one, or 0.
+std::optional<UsualMode> usual_of(char prefix, unsigned number);
+
+// Whether this number of an operating system command sets or resets colours.
+bool is_colour(std::string_view number);
+
+// Calls `take` for each parameter between semicolons.
+template <typename Take>
+void for_each_parameter(std::string_view parameters, Take take) {
+  while (true) {
+    const std::size_t end = parameters.find(';');
+    take(parameters.substr(0, end));
+    if (end == std::string_view::npos) return;
+    parameters.remove_prefix(end + 1);
+  }
+}
 
 }  // namespace coop::run

@@ -183,6 +183,10 @@ class Relay {
       while (fill_output(state_.terminal.get()) && got_output_);
     }
     if (filter_) out_.waiting += filter_->end();
+    write_waiting();
+  }
+
+  void write_waiting() {
     while (!out_.waiting.empty()) {
       wait_until_ready(STDOUT_FILENO, POLLOUT);
       out_.empty(STDOUT_FILENO);
@@ -221,6 +225,9 @@ class Relay {
   // The command was stopped (Ctrl-Z inside): stop as well, so that the caller's shell gets its
   // terminal back, and continue the command when we are continued.
   void stop() {
+    // Programs that draw undo their modes before they stop and redo them after. A hostile one must not leave them to the shell.
+    if (filter_) out_.waiting += filter_->undo();
+    write_waiting();
     terminal_.leave();
     stop_ourselves();
     terminal_.enter();

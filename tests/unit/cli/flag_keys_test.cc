@@ -44,6 +44,8 @@ const std::vector<Bounded>& all_bounded() {
       {"--allow-net", {"--allow-net", "a.example"}, "network = { allow = [\"b.example\"] }"},
       {"--allow-udp", {"--allow-udp", "10.0.0.1:53"}, "network = { udp = [] }"},
       {"--publish", {"--publish", "127.0.0.1:8080:80"}, "network = { publish = [] }"},
+      {"--publish", {"--publish", "127.0.0.1:8080:80"}, "network = \"none\""},
+      {"--mptcp", {"--mptcp"}, "network = { mptcp = false }"},
       {"--host-port", {"--host-port", "5432"}, "network = { host_ports = [] }"},
       {"--socket", {"--socket", "/srv/a.sock"}, "sockets = []"},
       {"--unsafe", {"--unsafe", "control_sockets"}, "unsafe = []"},

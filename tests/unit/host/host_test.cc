@@ -287,6 +287,18 @@ TEST(CgroupsTest, AGroupThatOffersLessIsBetterThanNone) {
   EXPECT_EQ(find_cgroups(base.path(), "0::/app/scope\n"), expected);
 }
 
+TEST(CgroupsTest, AScopeHasWhatTheUserManagersOwnGroupHas) {
+  const Directory base;
+  base.file("user/manager/cgroup.controllers", "memory pids\n");
+  base.file("user/other/cgroup.controllers", "cpuset\n");
+  const Path manager = base / "user/manager";
+  const CgroupFacts expected{.kind = CgroupKind::scope,
+                             .directories = {{"memory", manager}, {"pids", manager}}};
+  EXPECT_EQ(find_scope(base.path(), "/user/manager"), expected);
+  for (const char* group : {"/user/other", "/user/none", "", "user/manager", "/x/../user/manager"})
+    EXPECT_EQ(find_scope(base.path(), group), CgroupFacts{}) << group;
+}
+
 TEST(CgroupsTest, TheMachinesRootCanBeMadeToOfferControllers) {
   const Directory base;
   unified_group(base, "", "");

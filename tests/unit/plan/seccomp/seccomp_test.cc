@@ -65,9 +65,12 @@ class SeccompTest : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Profiles, SeccompTest, ::testing::Values("default", "no-debug"),
+INSTANTIATE_TEST_SUITE_P(Profiles, SeccompTest,
+                         ::testing::Values("default", "no-debug", "mptcp", "mptcp-no-debug"),
                          [](const auto& name) {
-                           return std::string(name.param) == "default" ? "Default" : "NoDebug";
+                           std::string text = name.param;
+                           std::erase(text, '-');
+                           return text;
                          });
 
 TEST(SeccompProfileTest, OnlyTheShippedProfilesAreFound) {
@@ -98,6 +101,21 @@ TEST(SeccompProfileTest, TheProfilesDifferInDebuggingOnly) {
                              SYS_pidfd_getfd};
   std::ranges::sort(expected);
   EXPECT_EQ(different, expected);
+}
+
+TEST(SeccompProfileTest, TheProfilesWithMptcpDifferInThatOnly) {
+  for (const auto& [with, without] :
+       {std::pair("mptcp", "default"), std::pair("mptcp-no-debug", "no-debug")}) {
+    ASSERT_NE(find(with), nullptr);
+    for (long number = 0; number < 1024; ++number)
+      EXPECT_EQ(run(find(with), kThisMachine, number, {}),
+                run(find(without), kThisMachine, number, {}))
+          << number;
+    constexpr std::uint64_t kMptcp = 262;
+    EXPECT_EQ(run(find(with), kThisMachine, SYS_socket, {AF_INET, SOCK_STREAM, kMptcp}), kAllow);
+    EXPECT_EQ(run(find(without), kThisMachine, SYS_socket, {AF_INET, SOCK_STREAM, kMptcp}),
+              kEprotonosupport);
+  }
 }
 
 TEST_P(SeccompTest, TheKernelWouldTakeTheProgram) {
@@ -274,7 +292,12 @@ TEST_P(SeccompTest, InternetSocketsSpeakOnlyTcpAndUdp) {
       for (std::uint64_t protocol = 0; protocol < 512; ++protocol) {
         const bool tcp = type == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP);
         const bool udp = type == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP);
-        if (tcp || udp) continue;
+        const bool mptcp = type == SOCK_STREAM && protocol == 262 &&
+                           std::string_view(GetParam()).starts_with("mptcp");
+        if (tcp || udp || mptcp) {
+          EXPECT_EQ(answer(SYS_socket, {family, type, protocol}), kAllow);
+          continue;
+        }
         EXPECT_EQ(answer(SYS_socket, {family, type, protocol}), kEprotonosupport)
             << family << ' ' << type << ' ' << protocol;
         EXPECT_EQ(answer(SYS_socket, {kHighBit | family, type, kHighBit | protocol}),
@@ -410,7 +433,8 @@ TEST_P(SeccompTest, AnotherMachinesFilterUsesItsOwnNumbers) {
   EXPECT_EQ(answers(198, {AF_INET, SOCK_STREAM}), kAllow) << "socket";
   EXPECT_EQ(answers(198, {AF_PACKET, SOCK_DGRAM}), kEafnosupport) << "socket";
   EXPECT_EQ(answers(92, {0x400000}), kEperm) << "personality";
-  EXPECT_EQ(answers(117, {}), std::string(GetParam()) == "default" ? kAllow : kEperm) << "ptrace";
+  const bool debugs = !std::string_view(GetParam()).ends_with("no-debug");
+  EXPECT_EQ(answers(117, {}), debugs ? kAllow : kEperm) << "ptrace";
 }
 
 TEST_P(SeccompTest, EveryRuleHasAReasonAndTheLastOfACallAlwaysHolds) {

@@ -50,7 +50,8 @@ TEST(CompareTest, MoreIsWiderAndUnlimitedTheWidest) {
 }
 
 TEST(CompareTest, YesIsWiderThanNo) {
-  for (const Key key : {Key::show_home, Key::debug, Key::containers, Key::vm, Key::auto_commit}) {
+  for (const Key key : {Key::show_home, Key::debug, Key::network_mptcp, Key::containers, Key::vm,
+                        Key::auto_commit}) {
     EXPECT_TRUE(is_wider(key, true, false));
     EXPECT_FALSE(is_wider(key, false, true));
     EXPECT_FALSE(is_wider(key, true, true));

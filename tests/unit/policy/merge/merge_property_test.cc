@@ -138,6 +138,7 @@ const std::vector<Choices> kScalars{
     {Key::memory, {std::uint64_t{1}, std::uint64_t{2}, Unlimited{}}},
     {Key::pids_limit, {std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{9999}, Unlimited{}}},
     {Key::debug, {false, true}},
+    {Key::network_mptcp, {false, true}},
     {Key::landlock, {"required", "best_effort"}},
 };
 

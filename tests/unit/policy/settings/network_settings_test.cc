@@ -246,12 +246,12 @@ TEST(NetworkSettingsTest, TheCeilingNamesWhatMayBeAskedFor) {
 
 // Only a parsed value counts: the text of an item decides nothing.
 TEST(NetworkSettingsTest, APortThatWasNotParsedGrantsNothing) {
-  const Settings none = organisation().set(Key::network, "none").settings();
+  const Settings listed = organisation().set(Key::network, "allowlist").settings();
   Layer asked = user().names(Key::network_publish, {"127.0.0.1:80:80"});
-  EXPECT_TRUE(beyond(none, asked.settings).empty());
+  EXPECT_TRUE(beyond(listed, asked.settings).empty());
   EXPECT_EQ(applied({asked}).publish.size(), 1u);
   asked.settings.at(Key::network_publish).items.front().published.reset();
-  EXPECT_FALSE(beyond(none, asked.settings).empty());
+  EXPECT_FALSE(beyond(listed, asked.settings).empty());
   EXPECT_EQ(refused({asked}), kMine + ":1: \"127.0.0.1:80:80\" was not parsed []");
 }
 
@@ -262,8 +262,16 @@ TEST(NetworkSettingsTest, ACeilingOnHostsIsNotGoneAround) {
     EXPECT_TRUE(is_beyond(ceiling, Key::network_udp, "8.8.8.8:53"));
     EXPECT_TRUE(is_beyond(ceiling, Key::network_host_ports, "5432"));
     EXPECT_TRUE(is_beyond(ceiling, Key::network_publish, "0.0.0.0:80:80"));
-    EXPECT_FALSE(is_beyond(ceiling, Key::network_publish, "127.0.0.1:80:80"));
   }
+  // On this machine only: no host is reached, but "none" means none, unless the organisation lists ports.
+  EXPECT_FALSE(is_beyond(hosts, Key::network_publish, "127.0.0.1:80:80"));
+  for (const char* port : {"127.0.0.1:80:80", "[::1]:80:80", "8080:80"})
+    EXPECT_TRUE(is_beyond(none, Key::network_publish, port)) << port;
+  const Settings with_port = organisation()
+                                 .set(Key::network, "none")
+                                 .names(Key::network_publish, {"127.0.0.1:80:80"})
+                                 .settings();
+  EXPECT_FALSE(is_beyond(with_port, Key::network_publish, "127.0.0.1:80:80"));
   const Settings full = organisation().set(Key::network, "full").settings();
   EXPECT_FALSE(is_beyond(full, Key::network_host_ports, "5432"));
   EXPECT_FALSE(is_beyond(full, Key::network_publish, "0.0.0.0:80:80"));

@@ -216,13 +216,88 @@ TEST(TerminalFilterTest, WhatACommandLeftOnIsSwitchedOff) {
   TerminalFilter filter(TerminalEncoding::utf8);
   std::string out;
   filter.feed("\x1b[?1000;1006h\x1b[?1004h\x1b[?1049h\x1b[?1004l\x1b[?25l", out);
-  EXPECT_EQ(filter.end(), "\x1b[?1000l\x1b[?1006l\x1b[?1049l");
+  EXPECT_EQ(filter.end(), "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1006l");
   EXPECT_EQ(filter.end(), "");
   filter.feed(
       "\x1b[?1003h\x1b"
       "c",
       out);  // a reset
   EXPECT_EQ(filter.end(), "");
+}
+
+std::string undone(std::string_view bytes) {
+  TerminalFilter filter(TerminalEncoding::utf8);
+  std::string out;
+  filter.feed(bytes, out);
+  return filter.end();
+}
+
+TEST(TerminalFilterTest, EachThingLeftOnHasWhatUndoesIt) {
+  struct Row {
+    std::string left;
+    std::string undo;
+  };
+  for (const Row& row : {
+           Row{"\x1b[?2004h", "\x1b[?2004l"},
+           Row{"\x1b[?5522h", "\x1b[?5522l"},
+           Row{"\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h"},
+           Row{"\x1b[4h", "\x1b[4l"},
+           Row{"\x1b[>1u\x1b[>3u\x1b[<u", "\x1b[<1u"},
+           Row{"\x1b[=1;1u", "\x1b[=0u"},
+           Row{"\x1b[?1049h\x1b[>1u", "\x1b[<1u\x1b[?1049l"},
+           Row{"\x1b[?1049h\x1b[>1u\x1b[?1049l", "\x1b[?1049h\x1b[<1u\x1b[?1049l"},
+           Row{"\x1b[>4;2m", "\x1b[>4m"},
+           Row{"\x1b=", "\x1b>"},
+           Row{"\x1b(0", "\x0f\x1b(B\x1b)B\x1b*B\x1b+B"},
+           Row{"\x0e", "\x0f\x1b(B\x1b)B\x1b*B\x1b+B"},
+           Row{"\x1b[5;10r",
+               "\x1b"
+               "7\x1b[r\x1b"
+               "8"},
+           Row{"\x1b[31m", "\x1b[0m"},
+           Row{"\x1b[31m\x1b"
+               "7\x1b[0m\x1b"
+               "8",
+               "\x1b[0m"},
+           Row{"\x1b[?6h\x1b"
+               "7\x1b[?6l\x1b"
+               "8",
+               "\x1b[?6l"},
+           Row{"\x1b[3g", "\x1b[?5W"},
+           Row{"\x1b[2 q", "\x1b[0 q"},
+           Row{"\x1b]4;1;red\x07\x1b]11;#000000\x07", "\x1b]104\x1b\\\x1b]111\x1b\\"},
+           Row{"\x1b]4;1;?;2;red\x07", "\x1b]104\x1b\\"},
+           Row{"\x1b]8;;https://example.com/\x07", "\x1b]8;;\x1b\\"},
+           Row{"\x1b]9;4;1;50\x07", "\x1b]9;4;0\x1b\\"},
+           Row{"\x1b]22;wait\x07", "\x1b]22;\x1b\\"},
+       }) {
+    EXPECT_EQ(undone(row.left), row.undo) << row.left.substr(1);
+    EXPECT_EQ(undone(row.left + undone(row.left)).find("[?1000"), std::string::npos);
+    EXPECT_EQ(undone(row.left + "\x1b"
+                                "c"),
+              "")
+        << row.left.substr(1);  // a reset
+  }
+}
+
+TEST(TerminalFilterTest, NothingLeftOnNeedsNothing) {
+  for (const char* text :
+       {"text\r\n", "\x1b[?2004h\x1b[?2004l", "\x1b[?25l\x1b[?25h", "\x1b[>1u\x1b[<u", "\x1b=\x1b>",
+        "\x1b]11;?\x07", "\x1b]4;1;?\x07", "\x1b]8;;https://a.example/\x07x\x1b]8;;\x07",
+        "\x1b[0m\x1b[m", "\x1b[?1034h", "\x1b[6n"})
+    EXPECT_EQ(undone(text), "") << text + 1;
+}
+
+TEST(TerminalFilterTest, ModesThatCannotBeUndoneOrChangeTheLanguageDoNotPass) {
+  for (const char* sequence :
+       {"\x1b[?2l", "\x1b[?38h", "\x1b[?46h", "\x1b[2h", "\x1b[12l", "\x1b[?99999h",
+        "\x1b[?1000;2l", "\x1b[?1000:1h", "\x1b[?;1000h", "\x1b[?1000s", "\x1b[?1000r", "\x1b[<u",
+        "\x1b[>2f", "\x1b[1$}", "\x1bl"})
+    expect_nothing(sequence);
+  // A terminal would ignore the last of these.
+  std::string many = "\x1b[?1000h\x1b[?";
+  for (int index = 0; index < 16; ++index) many += "12;";
+  EXPECT_EQ(filtered(many + "1000l"), "\x1b[?1000h");
 }
 
 TEST(TerminalFilterTest, EndingDropsWhatIsIncomplete) {
