@@ -107,6 +107,14 @@ bool remove_ended(int directory, const std::vector<Other>& others) {
   return true;
 }
 
+// Directories that are about to be made, the innermost first.
+void note_missing(const Path& directory, std::vector<Path>& missing) {
+  struct stat status{};
+  for (Path path = directory; path.size() > 1 && ::lstat(path.c_str(), &status) < 0;
+       path = parent_of(path))
+    if (std::ranges::find(missing, path) == missing.end()) missing.push_back(path);
+}
+
 bool reaches(const Told& told, const Path& path) {
   return std::ranges::any_of(told.roots, [&](const Path& root) { return is_within(path, root); });
 }
@@ -127,18 +135,22 @@ void sort_and_unite(std::vector<Path>& paths) {
 RunRecord& RunRecord::operator=(RunRecord&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(file_, other.file_);
+  std::swap(made_, other.made_);
   return *this;
 }
 
 Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id) {
-  const UniqueFd all = TRY(open_private(directory));
-  TRY(lock_directory(all.get(), directory));
-  constexpr int kNames = 10'000;  // an id may be used again at once
-  for (int attempt = 0; attempt < kNames; ++attempt) {
+  constexpr int kTries = 100;
+  RunRecord record;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    note_missing(directory, record.made_);
+    const UniqueFd all = TRY(open_private(directory));
+    TRY(lock_directory(all.get(), directory));
     const std::string name = attempt == 0 ? id : id + "." + std::to_string(attempt);
     Result<UniqueFd> file = open_at(all.get(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (!file && file.error().errno_value == EEXIST) continue;
-    RunRecord record;
+    // An id may be used again at once, and another run may just have removed the directory.
+    if (!file && (file.error().errno_value == EEXIST || file.error().errno_value == ENOENT))
+      continue;
     record.file_ = TRY(std::move(file));
     record.path_ = join(directory, name);
     if (::flock(record.file_.get(), LOCK_EX | LOCK_NB) < 0)
@@ -179,6 +191,7 @@ void RunRecord::leave() {
   if (!file_.valid()) return;
   remove_record(path_);
   file_.reset();
+  for (const Path& made : std::exchange(made_, {})) ::rmdir(made.c_str());  // if it is empty
 }
 
 void remove_record(const Path& record) {

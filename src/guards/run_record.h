@@ -38,6 +38,7 @@ class RunRecord {
  private:
   Path path_{};
   UniqueFd file_{};
+  std::vector<Path> made_{};  // directories for it, the innermost first
 };
 
 // For the record of a process that was killed.

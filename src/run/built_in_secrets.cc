@@ -69,9 +69,11 @@ Result<std::vector<PathRule>> built_in_secrets(const HostFacts& host) {
         found.push_back(std::move(rule));
         continue;
       }
-      // What this user may not list, the sandbox may not either.
+      // What this user may not list, the sandbox may not either. And without openat2, as inside another sandbox of
+      // coop, none can be started: that error says more.
       if (const Result<void> matched = add_matches(found, rule);
-          !matched && matched.error().errno_value != EACCES)
+          !matched && matched.error().errno_value != EACCES &&
+          matched.error().errno_value != ENOSYS)
         return std::unexpected(matched.error());
     }
     for (PathRule& rule : found)

@@ -417,6 +417,8 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   set_usage(output, state);
   tell_refusals(output, state);
   take_away(output, state);
+  // Before the caller knows of the end: the next run must not doubt what this one has judged.
+  state.record.leave();
   if (state.mounts.valid() && state.root.valid())
     if (std::optional<std::string> note = lost_files(state.root.get(), state.prepared.plan))
       output.notes.push_back(*std::move(note));

@@ -301,6 +301,8 @@ KERNEL_TEST(EscapeGap, AlsoWhenTheSupervisorIsKilled) {
                 " touch wrote; sleep 60"},
                workspace.options());
   ASSERT_TRUE(appears(workspace / "started"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the janitor is there
+  coop.signal(SIGSTOP);
   on_host(workspace, "git remote add origin https://example.com/x.git; echo mine >> .envrc");
   write_file(workspace / "go", "");
   ASSERT_TRUE(appears(workspace / "wrote"));
