@@ -1,7 +1,6 @@
 #include "run/mount_watch.h"
 
 #include <fcntl.h>
-#include <linux/mount.h>
 #include <linux/nsfs.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "child/agent/mount_agent.h"
 #include "host/probe.h"
@@ -20,7 +20,6 @@ namespace coop::run {
 
 namespace {
 
-constexpr std::uint64_t kReadOnly = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr std::chrono::milliseconds kShortest{5};
 constexpr std::chrono::milliseconds kLongest{1000};
 
@@ -58,17 +57,25 @@ std::vector<bool> mount_inside(int mounts, const std::vector<child::AgentMount>&
 
 }  // namespace
 
-Result<std::unique_ptr<MountWatch>> MountWatch::start(EventLoop& loop, Sandbox::State& state) {
-  const Plan& plan = state.prepared.plan;
-  std::unique_ptr<MountWatch> watch(new MountWatch(loop, state));
+std::vector<MountWatch::Guard> MountWatch::guards_of(const Plan& plan) {
+  std::vector<Guard> guards;
   for (std::size_t index = 0; index < plan.guards.mounted.size(); ++index)
     if (index < plan.guards.places.size() && !plan.guards.places[index].empty())
-      watch->guards_.push_back({plan.guards.mounted[index], plan.guards.places[index]});
-  // A served git directory that was replaced cannot be served again: it is read-only from then on.
-  for (const Step& step : plan.steps)
-    if (const auto* bind = std::get_if<BindMount>(&step.action))
-      if (bind->through == Through::supervisor)
-        watch->guards_.push_back({bind->source, bind->target});
+      guards.push_back({plan.guards.mounted[index], plan.guards.places[index]});
+  for (const Step& step : plan.steps) {
+    // A served git directory that was replaced cannot be served again: it is read-only from then on.
+    if (const auto* bind = std::get_if<BindMount>(&step.action)) {
+      if (bind->through == Through::supervisor) guards.push_back({bind->source, bind->target});
+    } else if (const auto* hide = std::get_if<HideMount>(&step.action)) {
+      if (!is_within(hide->target, "/proc")) guards.push_back({{}, hide->target});
+    }
+  }
+  return guards;
+}
+
+Result<std::unique_ptr<MountWatch>> MountWatch::start(EventLoop& loop, Sandbox::State& state) {
+  std::unique_ptr<MountWatch> watch(new MountWatch(loop, state));
+  watch->guards_ = guards_of(state.prepared.plan);
   if (watch->guards_.empty() || !state.mounts.valid()) return nullptr;
   const std::string table = "/proc/" + std::to_string(state.launched.pid) + "/mountinfo";
   watch->table_ = TRY(open_file(table, O_RDONLY));
@@ -102,15 +109,16 @@ void MountWatch::look() {
   std::vector<Guard*> lost;
   for (Guard& guard : guards_) {
     if (present.contains(guard.target)) continue;
+    const bool hidden = guard.source.empty();
     if (!std::exchange(guard.lost, true)) {
       pause_ = kShortest;
-      if (!contains(state_.gaps, guard.source)) state_.gaps.push_back(guard.source);
+      if (!hidden && !contains(state_.gaps, guard.source)) state_.gaps.push_back(guard.source);
     }
     // While the host has none there is nothing to mount; what the sandbox makes there is looked at in the end.
     struct stat status{};
-    if (lost.size() < child::kMostAgentMounts && ::lstat(guard.source.c_str(), &status) == 0 &&
-        !S_ISLNK(status.st_mode))
-      lost.push_back(&guard);
+    const bool there =
+        hidden || (::lstat(guard.source.c_str(), &status) == 0 && !S_ISLNK(status.st_mode));
+    if (there && lost.size() < child::kMostAgentMounts) lost.push_back(&guard);
   }
   make_again(lost);
   if (std::ranges::any_of(guards_, &Guard::lost)) look_later();
@@ -122,7 +130,8 @@ void MountWatch::make_again(const std::vector<Guard*>& lost) {
   [[maybe_unused]] const Result<void> only_knows_less = renew_charge(state_);
   std::vector<child::AgentMount> list;
   for (const Guard* guard : lost)
-    list.push_back({guard->source.c_str(), guard->target.c_str(), kReadOnly});
+    list.push_back(
+        {guard->source.empty() ? nullptr : guard->source.c_str(), guard->target.c_str()});
   const std::vector<bool> made = mount_inside(state_.mounts.get(), list);
   for (std::size_t index = 0; index < lost.size(); ++index) lost[index]->lost = !made[index];
 }

@@ -1,4 +1,4 @@
-// Guarded paths by mounts, while the host works with the same files.
+// Paths that are guarded or hidden by mounts, while the host works with the same files.
 #pragma once
 
 #include <chrono>
@@ -10,28 +10,31 @@
 #include "base/result.h"
 #include "coop/path.h"
 #include "coop/sandbox.h"
+#include "plan/plan.h"
 #include "sys/event_loop.h"
 #include "sys/fd.h"
 
 namespace coop::run {
 
-// A program of the host that replaces a guarded file, as git and editors do, ends the read-only mount on it, and the
-// sandbox could write the new file from then on. The kernel tells when mounts of the sandbox change: a lost one is made
-// again at once by the mount agent. What was lost for a moment is a gap of the state, since the sandbox may have been
-// faster.
+// A program of the host that replaces a guarded or hidden file, as git and editors do, ends the mount on it, and the
+// sandbox could write or read the new file from then on. The kernel tells when mounts of the sandbox change: a lost one is made
+// again at once by the mount agent. A guarded path that was lost for a moment is a gap of the state, since the sandbox may
+// have been faster.
 class MountWatch {
  public:
+  struct Guard {
+    Path source{};  // on the host; empty: the path is hidden
+    Path target{};  // inside
+    bool lost = false;
+  };
+  // The mounts that the host could end and that must not be lost.
+  static std::vector<Guard> guards_of(const Plan& plan);
+
   // Once the sandbox has all its mounts (Event::root). Nothing when there is nothing to watch.
   static Result<std::unique_ptr<MountWatch>> start(EventLoop& loop, Sandbox::State& state);
   ~MountWatch();
 
  private:
-  struct Guard {
-    Path source{};  // on the host
-    Path target{};  // inside
-    bool lost = false;
-  };
-
   MountWatch(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {}
   std::set<Path> mounted() const;
   void look();

@@ -120,6 +120,39 @@ KERNEL_TEST(EscapeWorkspaceSecrets, InAnotherCaseOrUnderAnotherName) {
   EXPECT_TRUE(escaped(project.read(".ENV.EXAMPLE", flags)));
 }
 
+// An editor of the host saves by rename, which ends the mount that hides the file. It is hidden again at once, also when it
+// was away for a while.
+KERNEL_TEST(EscapeWorkspaceSecrets, ReplacedByTheHostDuringTheRun) {
+  const Project project;
+  for (const Arguments& flags :
+       {Arguments{"--hide-secrets"}, Arguments{"--hide", project / ".env"}, Arguments{}}) {
+    for (const char* name : {"ready", "go", "got"}) ::unlink((project / name).c_str());
+    Arguments command{coop_binary(), "run", "-w", project.workspace().path()};
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"--", "sh", "-c",
+                                   "touch ready; while [ ! -e go ]; do sleep 0.01; done;"
+                                   " cat .env sub/id_ed25519 > got; true"});
+    Process coop(command, project.workspace().options());
+    ASSERT_TRUE(eventually([&] { return exists(project / "ready"); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_EQ(run_bare({"sh", "-ec",
+                        "cp .env new; echo NEW >> new; mv new .env; mv sub/id_ed25519 away;"
+                        " cp away other; sleep 0.2; mv other sub/id_ed25519; rm away"},
+                       {.directory = project.workspace().path()})
+                  .exit_code,
+              0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    write_file(project / "go", "");
+    EXPECT_EQ(coop.finish().exit_code, 0);
+    const std::string got = read_file(project / "got");
+    // Without a flag nothing is hidden: the control.
+    EXPECT_EQ(got.contains("NEW"), flags.empty()) << got;
+    if (flags.size() != 2) {
+      EXPECT_EQ(got.contains("PRIVATE"), flags.empty()) << got;
+    }
+  }
+}
+
 // coop.toml gives the trust; below full the secrets are hidden without a word.
 KERNEL_TEST(EscapeWorkspaceSecrets, HiddenFromPeopleBelowFullTrust) {
   const Project project;

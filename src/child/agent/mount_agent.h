@@ -1,4 +1,4 @@
-// Mounts paths of the host into a sandbox that runs already: a process that lives for a moment, with the sandbox's
+// Mounts paths of the host, read-only, into a sandbox that runs already, or hides paths in it: a process that lives for a moment, with the sandbox's
 // capabilities and, at first, the host's mounts.
 #pragma once
 
@@ -10,9 +10,9 @@ namespace coop::child {
 inline constexpr std::size_t kMostAgentMounts = 64;
 
 struct AgentMount {
-  const char* source;  // on the host, canonical
+  // On the host, canonical. Null: an empty file or directory that hides the target.
+  const char* source;
   const char* target;  // in the sandbox, absolute; must be the same file or directory as the source
-  std::uint64_t attributes;  // MOUNT_ATTR_*, for all that is mounted below it too
 };
 
 // Written before the clone, read by the agent.

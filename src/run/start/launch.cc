@@ -16,6 +16,7 @@
 #include "host/probe.h"
 #include "plan/show/steps.h"
 #include "run/lost_files.h"
+#include "run/mount_watch.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -171,9 +172,8 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, Gr
 Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
   auto* program = static_cast<child::Program*>(region_.allocate(sizeof(child::Program)));
   if (program == nullptr) return system_error_of(E2BIG, "freeze", "the plan");
-  // For the look at the end.
-  const bool looked_at =
-      !plan.guards.mounted.empty() || !plan.guards.served.empty() || has_own_home(plan);
+  // For mounts that are lost, and for the look at the end.
+  const bool looked_at = !MountWatch::guards_of(plan).empty() || has_own_home(plan);
   const std::span<const child::Instruction> instructions =
       TRY(freeze(plan,
                  {.terminal = options_.terminal,
