@@ -38,6 +38,10 @@ struct Standing {
   Place place = Place::ordinary;
   bool git = false;  // a git directory
 
+  // By its path: what makes it a git directory may be missing.
+  bool is_git_place() const {
+    return place == Place::dot_git || place == Place::module || place == Place::worktree;
+  }
   bool holds_git_directories() const {
     return place == Place::modules || place == Place::module || place == Place::worktrees;
   }

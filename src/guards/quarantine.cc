@@ -12,7 +12,9 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "guards/changes.h"
+#include "guards/git/directory.h"
 #include "guards/git/judge.h"
+#include "guards/git/outside.h"
 #include "guards/names.h"
 #include "guards/quarantine_store.h"
 #include "guards/workspace.h"
@@ -130,11 +132,27 @@ class Quarantine {
       return;
     }
     // A .git file that was harmless now leads elsewhere: something on its path was replaced.
+    if (old->harmless && leads_as_before(found, *old, before)) return;
     if (old->harmless) return replaced(root, before, found);
     if (same_link(found, *old)) return;
     if (same_object(found, *old) && found.changed == old->changed) return;
     if (user_changed(found, *old)) return compare(found, *old);
     settle(root, before, found);
+  }
+
+  // The user has moved the repository or the checkout: the file is the same, and leads nowhere or where it did.
+  static bool leads_as_before(const GuardedPath& found, const GuardedPath& old,
+                              const WorkspaceFacts& before) {
+    if (!same_object(found, old) || found.changed != old.changed) return false;
+    const std::optional<std::string> text = read_small(AT_FDCWD, found.path);
+    const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
+    if (!target) return false;
+    struct stat status{};
+    const Path place = target->starts_with('/') ? *target : join(parent_of(found.path), *target);
+    if (::lstat(place.c_str(), &status) < 0) return errno == ENOENT;
+    return std::ranges::any_of(before.git, [&](const GitDirectory& git) {
+      return git.device == status.st_dev && git.inode == status.st_ino;
+    });
   }
 
   // Of a repository that an earlier sandbox made: without settings it would have no remotes.
@@ -209,11 +227,24 @@ class Quarantine {
       if (!is_within(path, git.path) || !is_same_directory(git)) return false;
       const std::string_view relative = relative_to(path, git.path);
       return find(path) != nullptr || relative == "commondir" ||
+             (guard == ".git" && no_link_can_be_made(path, before)) ||
              ".git/" + folded(relative) == guard ||
              std::ranges::any_of(before.named, [&](const NamedPath& named) {
                return is_within(path, normalize(named.path));
              });
     });
+  }
+
+  // Where a served git directory refuses symlinks: not in what is mounted in it, nor in git directories that are new.
+  static bool no_link_can_be_made(const Path& path, const WorkspaceFacts& before) {
+    Path nearest;
+    for (const GitDirectory& git : before.git)
+      if (is_within(path, git.path) && git.path.size() > nearest.size()) nearest = git.path;
+    if (nearest.empty()) return false;
+    const std::string relative = "/" + std::string(relative_to(path, nearest));
+    for (const char* const free : {"/objects", "/refs", "/lfs", "/modules", "/worktrees"})
+      if ((relative + "/").starts_with(std::string(free) + "/")) return false;
+    return true;
   }
 
   static bool is_same_directory(const GitDirectory& git) {

@@ -19,8 +19,9 @@ namespace coop::guards {
 
 namespace {
 
-// Fields end with a zero byte: the version of the format, the time, the number of roots, the roots, the known paths.
-constexpr std::string_view kFormat = "1";
+// Fields end with a zero byte: the version of the format, the time, the number of roots, for each its path and which
+// directory it is, the known paths.
+constexpr std::string_view kFormat = "2";
 
 struct Told {
   std::int64_t started = 0;
@@ -28,13 +29,22 @@ struct Told {
   std::vector<Path> known{};  // sorted
 };
 
+std::string identity_of(const Path& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) < 0) return {};
+  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+}
+
 std::string to_bytes(const Told& told) {
   std::string bytes;
   const auto add = [&](std::string_view field) { bytes.append(field).push_back('\0'); };
   add(kFormat);
   add(std::to_string(told.started));
   add(std::to_string(told.roots.size()));
-  for (const Path& root : told.roots) add(root);
+  for (const Path& root : told.roots) {
+    add(root);
+    add(identity_of(root));
+  }
   for (const Path& path : told.known) add(path);
   return bytes;
 }
@@ -45,7 +55,8 @@ bool parse(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// What cannot be read is told as knowing nothing anywhere, so that all is doubtful.
+// What cannot be read is told as knowing nothing anywhere, so that all is doubtful. So is a tree that the host has moved
+// since: its paths are others now.
 Told from_bytes(std::string_view bytes) {
   std::vector<std::string_view> fields;
   for (std::size_t end = 0; (end = bytes.find('\0')) != std::string_view::npos;
@@ -54,11 +65,14 @@ Told from_bytes(std::string_view bytes) {
   Told told;
   std::size_t roots = 0;
   if (!bytes.empty() || fields.size() < 3 || fields[0] != kFormat ||
-      !parse(fields[1], told.started) || !parse(fields[2], roots) || roots > fields.size() - 3)
+      !parse(fields[1], told.started) || !parse(fields[2], roots) ||
+      roots > (fields.size() - 3) / 2)
     return {.roots = {"/"}};
-  const auto known = fields.begin() + 3 + static_cast<std::ptrdiff_t>(roots);
-  told.roots.assign(fields.begin() + 3, known);
-  told.known.assign(known, fields.end());
+  for (std::size_t index = 0; index < roots; ++index) {
+    told.roots.emplace_back(fields[3 + 2 * index]);
+    if (identity_of(told.roots.back()) != fields[4 + 2 * index]) return {.roots = {"/"}};
+  }
+  told.known.assign(fields.begin() + 3 + 2 * static_cast<std::ptrdiff_t>(roots), fields.end());
   return told;
 }
 

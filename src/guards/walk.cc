@@ -125,7 +125,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   Sight sight;
   if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
   const std::string passed_over = std::exchange(passed_over_, {});
-  const bool may_hold_git = level.standing.holds_git_directories();
+  const bool of_git = level.standing.holds_git_directories() || level.standing.is_git_place();
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char type) {
         if (++entries_ > limits_.entries) {
@@ -136,7 +136,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
         if (type == DT_DIR) level.pending.append(name) += '\0';
         if (names_.interesting(name)) sight.push_back({std::string(name), folded(name), type});
-        if (type == DT_LNK && may_hold_git) links.emplace_back(name);
+        if (type == DT_LNK && of_git) links.emplace_back(name);
         return Next::go_on;
       });
   if (!read) complete_ = false;
@@ -153,11 +153,43 @@ void GuardWalk::look(Level& level) {
   if (standing.git) look_in_git(standing, sight);
   for (const Seen& seen : sight)
     if (seen.folded == ".git") look_at_git_file(seen.name);
-  // git follows a symlink in place of a submodule's git directory to settings we never see. A
-  // submodule's git directory itself may contain symlinks (an old HEAD is one).
-  const bool is_module = standing.place == Place::module && standing.git;
-  if (names_.git_file() && !is_module)
-    for (const std::string& name : links) add(name, join(path_, name), ".git", {});
+  // git follows a symlink in place of a submodule's git directory to settings we never see.
+  if (names_.git_file())
+    for (const std::string& name : links) add_git_link(name, path_);
+}
+
+// git writes through symlinks: with "logs/HEAD -> ~/.bashrc" every commit adds a line there. It makes one itself only as
+// an old form of HEAD.
+void GuardWalk::add_git_link(const std::string& name, const Path& above) {
+  if (name != "HEAD" || !read_link(directory_->fd(), name).starts_with("refs/"))
+    add(name, join(above, name), ".git", {});
+}
+
+// In one directory of a git directory, and below.
+void GuardWalk::find_git_links(const std::string& name, const Path& above, std::size_t levels) {
+  const Result<void> entered = directory_->enter(name);
+  if (!entered) return cannot_enter(name, entered.error().errno_value);
+  const Path path = join(above, name);
+  std::vector<std::string> below;
+  const Result<void> read =
+      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
+        if (++entries_ > limits_.entries) {
+          give_up();
+          return Next::stop;
+        }
+        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
+        if (type == DT_LNK || type == DT_DIR)
+          below.push_back((type == DT_LNK ? "l" : "d") + std::string(entry));
+        return Next::go_on;
+      });
+  if (!read) complete_ = false;
+  for (const std::string& entry : below) {
+    if (stopped_) break;
+    if (entry.starts_with('l')) add_git_link(entry.substr(1), path);
+    else if (levels > 0) find_git_links(entry.substr(1), path, levels - 1);
+    else complete_ = false;
+  }
+  if (!directory_->leave()) give_up();
 }
 
 void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
@@ -173,13 +205,16 @@ void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
   if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)
     git_names_->repository(directory_->fd(), path_);
   if (!names_.git_file()) return;
+  // Not in objects, whose files git never writes to once they are there.
+  constexpr std::size_t kDeepest = 64;  // of the names of branches
+  for (const char* const name :
+       {"logs", "refs", "info", "rebase-merge", "rebase-apply", "sequencer"})
+    find_git_links(name, path_, kDeepest);
   for (const Seen& seen : sight) {
     // A commondir file redirects git to another directory for config and hooks, which need not look
     // like a git directory. In a worktree's it leads back to the repository; elsewhere it is
     // suspicious.
     if (seen.folded == "commondir") find_git_pointer(seen.name, standing.place);
-    if (seen.type == DT_LNK && (seen.folded == "modules" || seen.folded == "worktrees"))
-      add(seen.name, join(path_, seen.name), ".git", {});
   }
 }
 

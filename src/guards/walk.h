@@ -76,6 +76,8 @@ class GuardWalk {
   std::optional<Level> descend(Level& level);
   Sight read_entries(Level& level, std::vector<std::string>& links);
   void look_in_git(const Standing& standing, const Sight& sight);
+  void add_git_link(const std::string& name, const Path& above);
+  void find_git_links(const std::string& name, const Path& above, std::size_t levels);
   void look_at_git_file(const std::string& name);
   void match(const Guard& guard, const Sight& sight);
   void follow(const Guard& guard, std::size_t index, const std::string& name, const Path& above);

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <optional>
 
 #include "base/path.h"
 
@@ -26,7 +27,8 @@ namespace {
 constexpr std::uint32_t kPermissions = 0777 | S_ISVTX;  // never S_ISUID or S_ISGID
 constexpr std::uint32_t kUnmapped = 65534;
 constexpr std::size_t kMostMade = 100'000;
-constexpr std::string_view kLinked = ".git/config";  // which guard it was is not known
+constexpr std::string_view kLinked = ".git/config";     // which guard it was is not known
+constexpr std::string_view kElsewhere = ".git/config";  // the host moved it out of the directory
 
 std::unexpected<int> failure() { return std::unexpected(errno); }
 std::unexpected<int> refused() { return std::unexpected(EROFS); }
@@ -53,13 +55,16 @@ std::optional<std::int64_t> birth_of(int directory, const char* name) {
   return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
 }
 
-// git makes such links only for an old form of HEAD. The host's git writes through a link: one to ~/.bashrc in the
-// place of COMMIT_EDITMSG would be overwritten by the next commit.
-// Nor into what is mounted, where the sandbox can make any link.
-bool leads_out(const std::string& text, std::string_view name) {
-  if (text.starts_with('/') || ("/" + text + "/").contains("/../")) return true;
-  const std::string_view first = std::string_view(text).substr(0, text.find('/'));
-  return first == "objects" || first == "lfs" || (first == "refs" && name != "HEAD");
+// git makes a symlink only for an old form of HEAD. The host's git writes through others: one to ~/.bashrc in the place of
+// COMMIT_EDITMSG or logs/HEAD, or one to another symlink in what is mounted, would be obeyed by the next commit.
+bool is_link_of_git(const std::string& text, std::string_view name) {
+  return name == "HEAD" && text.starts_with("refs/heads/") && !("/" + text + "/").contains("/../");
+}
+
+Path text_of_link(int fd) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlink(path_of(fd).c_str(), text.data(), text.size());
+  return Path(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
 }
 
 }  // namespace
@@ -187,9 +192,7 @@ Answer<void> GitFiles::rename_draft(const ServedNode& parent, NewName from, NewN
 
 // The program inside gets EROFS; the report at the end says which grant it lacks.
 std::unexpected<int> GitFiles::refuse(std::string_view guard, int fd, std::string_view name) {
-  std::array<char, PATH_MAX> text{};
-  const ssize_t size = ::readlink(path_of(fd).c_str(), text.data(), text.size());
-  const Path path(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  const Path path = text_of_link(fd);
   if (name.ends_with(".lock")) name.remove_suffix(std::string_view(".lock").size());
   refusals_.add(guard, name.empty() ? path : join(path, name));
   return refused();
@@ -197,9 +200,45 @@ std::unexpected<int> GitFiles::refuse(std::string_view guard, int fd, std::strin
 
 void GitFiles::forget(fuse::Node node, std::uint64_t count) { nodes_.forget(node, count); }
 
+// Nothing when it is not in this git directory any more.
+std::optional<ServedPlace> GitFiles::place_now(int fd) {
+  const int root = nodes_.find(fuse::kRoot)->fd.get();
+  const Path top = text_of_link(root);
+  const Path path = text_of_link(fd);
+  if (!is_within(path, top)) return std::nullopt;
+  ServedPlace place = rules_.top();
+  UniqueFd at(::fcntl(root, F_DUPFD_CLOEXEC, 0));
+  struct stat status{};
+  for (std::string_view rest = relative_to(path, top); !rest.empty();) {
+    const std::string name(rest.substr(0, rest.find('/')));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    at.reset(::openat(at.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!at.valid() || ::fstat(at.get(), &status) < 0) return std::nullopt;
+    place = place_of(place, name, at.get(), status);
+  }
+  struct stat wanted{};
+  if (::fstat(fd, &wanted) < 0 || ::fstat(at.get(), &status) < 0 ||
+      wanted.st_dev != status.st_dev || wanted.st_ino != status.st_ino)
+    return std::nullopt;
+  return place;
+}
+
+ServedNode* GitFiles::current(fuse::Node number) {
+  ServedNode* const node = nodes_.find(number);
+  if (node == nullptr || number == fuse::kRoot) return node;
+  struct stat status{};
+  // One without a name, as a draft, stays what it is.
+  if (::fstat(node->fd.get(), &status) == 0 && status.st_nlink == 0) return node;
+  ServedPlace place = place_now(node->fd.get()).value_or(ServedPlace{.guard = kElsewhere});
+  if (!place.guarded() && node->type != S_IFDIR) place.guard = node->place.guard;
+  node->place = std::move(place);
+  return node;
+}
+
 Answer<ServedNode*> GitFiles::writable_parent(NewName at) {
-  ServedNode* const parent = nodes_.find(at.parent);
+  ServedNode* const parent = current(at.parent);
   if (parent == nullptr) return std::unexpected(ESTALE);
+  if (parent->place.guarded()) return refuse(parent->place.guard, parent->fd.get(), at.name);
   if (const std::string_view guard = rules_.guard_of(parent->place, at.name); !guard.empty())
     return refuse(guard, parent->fd.get(), at.name);
   return parent;
@@ -208,9 +247,7 @@ Answer<ServedNode*> GitFiles::writable_parent(NewName at) {
 Answer<Found> GitFiles::make_symlink(NewName at, const std::string& text) {
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
-  if (leads_out(text, at.name) || rules_.must_not_be_link((*parent)->place, at.name) ||
-      rules_.begins_guard((*parent)->place, at.name))
-    return refused();
+  if (!(*parent)->place.made_inside && !is_link_of_git(text, at.name)) return refused();
   const std::string name(at.name);
   if (::symlinkat(text.c_str(), (*parent)->fd.get(), name.c_str()) < 0) return failure();
   return look_up(at);
@@ -256,6 +293,15 @@ Answer<void> GitFiles::check_moved(const ServedNode& parent, std::string_view na
   return {};
 }
 
+// Symlinks can be made only where the sandbox made the directory; see make_symlink().
+bool GitFiles::brings_links(const ServedNode& from, const std::string& name, const ServedNode& to) {
+  struct stat status{};
+  if (to.place.made_inside ||
+      ::fstatat(from.fd.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
+    return false;
+  return S_ISLNK(status.st_mode) || (S_ISDIR(status.st_mode) && from.place.made_inside);
+}
+
 Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
   if ((flags & ~static_cast<std::uint32_t>(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0)
     return std::unexpected(EINVAL);
@@ -270,13 +316,11 @@ Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
   if (rules_.begins_guard((*new_parent)->place, to.name)) return refused();
   const std::string old_name(from.name);
   const std::string new_name(to.name);
-  struct stat status{};
-  if (::fstatat((*old_parent)->fd.get(), old_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISLNK(status.st_mode) && rules_.must_not_be_link((*new_parent)->place, to.name))
-    return refused();
+  if (brings_links(**old_parent, old_name, **new_parent)) return refused();
   if ((flags & RENAME_EXCHANGE) != 0) {
     if (rules_.begins_guard((*old_parent)->place, from.name)) return refused();
     if (const Answer<void> moved = check_moved(**new_parent, to.name); !moved) return moved;
+    if (brings_links(**new_parent, new_name, **old_parent)) return refused();
   }
   return done(::renameat2((*old_parent)->fd.get(), old_name.c_str(), (*new_parent)->fd.get(),
                           new_name.c_str(), flags));
@@ -284,9 +328,10 @@ Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
 
 // A second name of a guarded file would be a way to write it.
 Answer<Found> GitFiles::link(fuse::Node number, NewName at) {
-  const ServedNode* const node = nodes_.find(number);
+  const ServedNode* const node = current(number);
   if (node == nullptr) return std::unexpected(ESTALE);
   if (node->place.guarded()) return refuse(node->place.guard, node->fd.get());
+  if (node->type == S_IFLNK) return std::unexpected(EPERM);
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   if (::linkat(AT_FDCWD, path_of(node->fd.get()).c_str(), (*parent)->fd.get(),
@@ -323,7 +368,7 @@ Answer<fuse_attr> GitFiles::attributes(fuse::Node number) {
 }
 
 Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr_in& wanted) {
-  const ServedNode* const node = nodes_.find(number);
+  const ServedNode* const node = current(number);
   if (node == nullptr) return std::unexpected(ESTALE);
   if (node->place.guarded()) return refuse(node->place.guard, node->fd.get());
   // Inside there is one id. As root this process could give the file to any other.
@@ -395,7 +440,7 @@ Answer<int> GitFiles::opened(fuse::Handle handle) const {
 }
 
 Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
-  const ServedNode* const node = nodes_.find(number);
+  const ServedNode* const node = writes(flags) ? current(number) : nodes_.find(number);
   if (node == nullptr) return std::unexpected(ESTALE);
   // Opening a FIFO would block, opening a device would act on it. The kernel does not ask us to.
   if (node->type != S_IFREG) return std::unexpected(EINVAL);
@@ -412,7 +457,7 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
 
 Answer<std::pair<Found, Opened>> GitFiles::create(NewName at, std::uint32_t flags,
                                                   std::uint32_t mode) {
-  if (const ServedNode* const holder = nodes_.find(at.parent);
+  if (const ServedNode* const holder = current(at.parent);
       holder != nullptr && (flags & O_EXCL) != 0 && rules_.is_draft(holder->place, at.name))
     return create_draft(*holder, at, mode);
   const Answer<ServedNode*> parent = writable_parent(at);
@@ -446,11 +491,14 @@ Answer<std::size_t> GitFiles::read(fuse::Handle handle, std::uint64_t offset,
   return static_cast<std::size_t>(size);
 }
 
-// The host may rename a file that is open inside to a guarded name, as `sed -i .git/config` does.
+// The host may rename a file that is open inside to a guarded name, as `sed -i .git/config` does, or give it one more.
 bool GitFiles::became_guarded(int fd) {
   struct stat written{};
   struct stat guarded{};
   if (::fstat(fd, &written) < 0) return true;
+  if (written.st_nlink == 0) return false;
+  const std::optional<ServedPlace> place = place_now(fd);
+  if (!place || place->guarded()) return true;
   const int root = nodes_.find(fuse::kRoot)->fd.get();
   return std::ranges::any_of(rules_.plain_names(), [&](const std::string& name) {
     return ::fstatat(root, name.c_str(), &guarded, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -88,8 +88,12 @@ class GitFiles : public fuse::FileSystem {
   ServedPlace place_of(const ServedPlace& parent, std::string_view name, int fd,
                        const struct stat& status) const;
   fuse::Answer<void> check_moved(const ServedNode& parent, std::string_view name) const;
+  static bool brings_links(const ServedNode& from, const std::string& name, const ServedNode& to);
   fuse::Answer<fuse::Handle> keep(int fd);
   fuse::Answer<int> opened(fuse::Handle handle) const;
+  // The node, with its place as it is now: the host may have moved it since it was looked up. Null when it is unknown.
+  ServedNode* current(fuse::Node number);
+  std::optional<ServedPlace> place_now(int fd);
   bool became_guarded(int fd);
   fuse_attr attributes_of(const struct stat& status) const;
   void remember_made(int directory, const std::string& name);

@@ -96,11 +96,4 @@ ServedPlace GitRules::below(const ServedPlace& parent, std::string_view name, Kn
   return place;
 }
 
-bool GitRules::must_not_be_link(const ServedPlace& parent, std::string_view name) const {
-  if (!names_.git_file() || !parent.standing || parent.made_inside) return false;
-  const std::string whole = folded(name);
-  if (is_git(parent) && (whole == "modules" || whole == "worktrees")) return true;
-  return parent.standing->holds_git_directories() && !parent.standing->git;
-}
-
 }  // namespace coop::guards

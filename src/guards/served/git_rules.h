@@ -52,8 +52,6 @@ class GitRules {
   bool may_be_made(const ServedPlace& parent) const;
   // The guarded names of one component.
   const std::vector<std::string>& plain_names() const { return plain_names_; }
-  // Whether a symlink of that name would lead git to another directory.
-  bool must_not_be_link(const ServedPlace& parent, std::string_view name) const;
 
  private:
   template <typename Visit>

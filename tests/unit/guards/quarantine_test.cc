@@ -283,8 +283,51 @@ TEST_F(QuarantineTest, HarmlessGitFileWhoseTargetWasSwappedIsMoved) {
   before();
   tree.must(
       "cd w && rm -r .git/modules/s && ln -s ../../evil .git/modules/s && echo x >evil/config");
-  EXPECT_EQ(moved(after()), (Lines{".git/modules/s: guard .git", "evil/config: guard .git/config",
-                                   "s/.git: guard .git"}));
+  // With the symlink gone s/.git leads nowhere, and may stay.
+  EXPECT_EQ(moved(after()),
+            (Lines{".git/modules/s: guard .git", "evil/config: guard .git/config"}));
+}
+
+TEST_F(QuarantineTest, HarmlessGitFileThatLeadsToAnotherDirectoryIsMoved) {
+  tree.must(
+      "git init -q w && cd w && mkdir -p .git/modules/s/objects .git/modules/s/refs s &&"
+      " echo 'ref: refs/heads/x' >.git/modules/s/HEAD && echo 'gitdir: ../.git/modules/s' >s/.git");
+  before();
+  tree.must("cd w && mv .git/modules/s old && mkdir .git/modules/s && rm -r old");
+  EXPECT_EQ(moved(after()), Lines{"s/.git: guard .git"});
+}
+
+// The user moves the repository that a worktree belongs to, or the worktree.
+TEST_F(QuarantineTest, AGitFileThatLeadsNowhereStays) {
+  tree.must(
+      "git init -q main && cd main && git commit -q --allow-empty -m x &&"
+      " git worktree add -q ../w");
+  before();
+  tree.must("mv main elsewhere");
+  EXPECT_EQ(moved(after()), Lines{});
+  EXPECT_TRUE(exists(tree / "w/.git"));
+}
+
+// git writes through them, in the user's repository and in new ones.
+TEST_F(QuarantineTest, NewSymlinksInGitDirectoriesAreMoved) {
+  tree.must(
+      "git init -q w && cd w && git commit -q --allow-empty -m x && mkdir .git/shared &&"
+      " ln -s shared .git/lost-found");
+  before();
+  tree.must(
+      "cd w && ln -s ~/.bashrc .git/COMMIT_EDITMSG2 && rm .git/logs/HEAD &&"
+      " ln -s ~/.bashrc .git/logs/HEAD && ln -s ~/.bashrc .git/refs/heads/x &&"
+      " mkdir .git/rebase-merge && ln -s ~/.bashrc .git/rebase-merge/done &&"
+      " git init -q new && mkdir -p new/.git/logs/refs/heads/a/b &&"
+      " ln -s ~/.bashrc new/.git/logs/refs/heads/a/b/c && ln -s x new/.git/index &&"
+      " rm new/.git/HEAD && ln -s refs/heads/main new/.git/HEAD");
+  EXPECT_EQ(moved(after()),
+            (Lines{".git/COMMIT_EDITMSG2: guard .git", ".git/logs/HEAD: guard .git",
+                   ".git/rebase-merge/done: guard .git", ".git/refs/heads/x: guard .git",
+                   "new/.git/index: guard .git", "new/.git/logs/refs/heads/a/b/c: guard .git"}));
+  // The user's own, and the old form of HEAD.
+  EXPECT_TRUE(exists(tree / "w/.git/lost-found"));
+  tree.must("test -L w/new/.git/HEAD");
 }
 
 TEST_F(QuarantineTest, OutsideRepositoryIsLookedThroughWhateverItsPointersSayNow) {

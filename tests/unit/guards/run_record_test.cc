@@ -85,11 +85,23 @@ TEST_F(RunRecordTest, ARunThatHasNoCommandYetMadeNothing) {
   EXPECT_EQ(tell(second, {"/w"}, look(12, {{"/w/new", 11}})), Paths{});
 }
 
+// Its paths are others now: nothing that it told can be compared.
+TEST_F(RunRecordTest, ATreeThatWasMovedPutsAllInDoubt) {
+  tree.must("mkdir w");
+  RunRecord first = enter("a");
+  tell(first, {tree / "w"}, look(10, {{tree / "w/old", 5}}));
+  RunRecord second = enter("b");
+  EXPECT_EQ(tell(second, {tree / "w"}, look(20, {{tree / "w/old", 5}})), Paths{});  // control
+  tree.must("mv w v && mkdir w");
+  RunRecord third = enter("c");
+  EXPECT_EQ(tell(third, {tree / "v"}, look(30, {{tree / "v/old", 5}})), Paths{tree / "v/old"});
+}
+
 // Of a killed process, of another version, or damaged.
 TEST_F(RunRecordTest, ARecordThatCannotBeReadPutsAllInDoubt) {
   RunRecord first = enter("a");
   tree.must(
-      "printf '2\\0009\\0001\\000/w\\000' > runs/z; printf 'nonsense' > runs/y; mkdir runs/x");
+      "printf '1\\0009\\0001\\000/w\\000' > runs/z; printf 'nonsense' > runs/y; mkdir runs/x");
   EXPECT_EQ(tell(first, {"/w"}, look(10, {{"/w/a", 1}})), Paths{"/w/a"});
   // No process has them locked: they are gone.
   RunRecord second = enter("b");

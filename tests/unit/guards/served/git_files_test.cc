@@ -91,6 +91,41 @@ TEST_F(GitFilesTest, AnOpenFileThatTheHostRenamesToAGuardedNameIsNotWrittenAnyMo
   EXPECT_EQ(test::read_text(tree / "g/config"), "[core]\n");
 }
 
+// The same at any depth, for every way to change it, and for directories.
+TEST_F(GitFilesTest, WhatTheHostMovesToAGuardedPlaceIsGuardedThere) {
+  const std::string text = "evil";
+  const auto bytes = std::as_bytes(std::span(text));
+  tree.must("mkdir -p g/hooks g/free g/other");
+  const auto made = [&](const char* name) { return files->create({kRoot, name}, O_RDWR, 0644); };
+  const auto first = made("first");
+  const auto second = made("second");
+  const auto third = made("third");
+  const fuse::Node directory = node(kRoot, "free");
+  const fuse::Node other = node(kRoot, "other");
+  ASSERT_TRUE(first && second && third && directory != 0 && other != 0);
+  tree.must(
+      "mv g/first g/modules/sub/config; mv g/second g/hooks/pre-commit; mv g/third away;"
+      " mv g/free g/hooks/free; mv g/other g/another");
+  fuse_setattr_in size{};
+  size.valid = FATTR_SIZE;
+  for (const auto* file : {&first, &second, &third}) {
+    EXPECT_EQ(error(files->write((*file)->second.handle, 0, bytes)), EROFS);
+    EXPECT_EQ(error(files->set_attributes((*file)->first.node, size)), EROFS);
+    EXPECT_EQ(error(files->open((*file)->first.node, O_WRONLY)), EROFS);
+    EXPECT_EQ(error(files->link((*file)->first.node, {kRoot, "name"})), EROFS);
+  }
+  EXPECT_EQ(error(files->create({directory, "x"}, O_WRONLY, 0644)), EROFS);
+  EXPECT_EQ(error(files->make_directory({directory, "x"}, 0755)), EROFS);
+  // Controls: elsewhere in the directory, and without a name.
+  EXPECT_EQ(error(files->create({other, "x"}, O_WRONLY, 0644)), 0);
+  const auto fourth = made("fourth");
+  const auto fifth = made("fifth");
+  ASSERT_TRUE(fourth && fifth);
+  tree.must("mv g/fourth g/another/y; rm g/fifth");
+  EXPECT_EQ(error(files->write(fourth->second.handle, 0, bytes)), 0);
+  EXPECT_EQ(error(files->write(fifth->second.handle, 0, bytes)), 0);
+}
+
 // A sandbox can take a lease on a file of the workspace, and be told to give it up for 45 seconds. Every other sandbox and
 // the supervisor's thread would wait that long.
 TEST_F(GitFilesTest, ALeaseOfAnotherSandboxDoesNotStopTheThread) {
@@ -233,7 +268,26 @@ TEST_F(GitFilesTest, LinksOutOfTheDirectoryAreNotMade) {
   EXPECT_EQ(error(files->make_symlink({kRoot, "a"}, "/etc/passwd")), EROFS);
   EXPECT_EQ(error(files->make_symlink({kRoot, "a"}, "refs/../../x")), EROFS);
   EXPECT_EQ(error(files->make_symlink({node(kRoot, "modules"), "x"}, "sub")), EROFS);
-  EXPECT_EQ(error(files->make_symlink({kRoot, "a"}, "description")), 0);  // control
+  // Not even inside: what it leads to may be replaced, and objects and refs are mounted.
+  for (const char* text : {"description", "./objects/x", "modules/sub/objects/x", "HEAD"})
+    EXPECT_EQ(error(files->make_symlink({kRoot, "logs"}, text)), EROFS) << text;
+  EXPECT_EQ(error(files->make_symlink({kRoot, "HEAD"}, "refs/heads/../../objects/x")), EROFS);
+  ASSERT_EQ(error(files->remove({kRoot, "HEAD"}, 0)), 0);
+  EXPECT_EQ(error(files->make_symlink({kRoot, "HEAD"}, "refs/heads/main")), 0);  // control
+}
+
+// In a directory that the sandbox made they are free, and judged at the end: from there they must not come back.
+TEST_F(GitFilesTest, LinksAreNotMovedOutOfWhatWasMadeInside) {
+  const auto made = files->make_directory({node(kRoot, "modules"), "new"}, 0755);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(error(files->make_symlink({made->node, "a"}, "/etc/passwd")), 0);  // control
+  ASSERT_TRUE(files->make_directory({made->node, "logs"}, 0755));
+  EXPECT_EQ(error(files->rename({made->node, "a"}, {kRoot, "COMMIT_EDITMSG"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({made->node, "logs"}, {kRoot, "logs"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({kRoot, "description"}, {made->node, "a"}, RENAME_EXCHANGE)),
+            EROFS);
+  EXPECT_EQ(error(files->link(node(made->node, "a"), {kRoot, "COMMIT_EDITMSG"})), EPERM);
+  EXPECT_EQ(error(files->rename({made->node, "a"}, {made->node, "b"}, 0)), 0);  // control
 }
 
 TEST_F(GitFilesTest, OtherIdsAreNotShownAndNotGiven) {
