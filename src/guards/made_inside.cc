@@ -95,7 +95,7 @@ Result<UniqueFd> open_record(const Path& file, int flags, int lock) {
   if (::fstat(fd.get(), &status) < 0) return system_error("fstat", file);
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 022) != 0)
     return system_error_of(EPERM, "open", file);
-  if (::flock(fd.get(), lock) < 0) return system_error("flock", file);
+  TRY(lock_file(fd.get(), lock, file));
   return fd;
 }
 

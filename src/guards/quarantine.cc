@@ -61,7 +61,10 @@ class Quarantine {
       mounted_.emplace(trees.mounted[index],
                        index < trees.places.size() ? trees.places[index] : Path());
     for (const WorkspaceFacts& facts : before)
-      for (const GuardedPath& path : facts.guarded) known_.emplace(path.path, &path);
+      for (const GuardedPath& path : facts.guarded) {
+        known_.emplace(path.path, &path);
+        moved_.emplace(std::pair(path.device, path.inode), &path);
+      }
   }
 
   QuarantineReport run() {
@@ -124,7 +127,7 @@ class Quarantine {
     }
     if (is_served(found.path, found.guard, before)) return;
     if (old == nullptr) {
-      if (!is_new(found, before)) return;
+      if (!is_new(found, before) || was_elsewhere(found)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.
       const std::optional<std::string> danger =
           is_included(found.path, before) ? "" : danger_at(base, relative, found, trees_.roots);
@@ -138,6 +141,22 @@ class Quarantine {
     if (same_object(found, *old) && found.changed == old->changed) return;
     if (user_changed(found, *old)) return compare(found, *old);
     settle(root, before, found);
+  }
+
+  // The user has moved a directory that contains it. From inside it could not be moved, nor changed in its new place: the
+  // mount on it, or what serves it, moves along.
+  bool was_elsewhere(const GuardedPath& found) const {
+    const auto old = moved_.find({found.device, found.inode});
+    return old != moved_.end() && same_object(found, *old->second) &&
+           found.changed == old->second->changed && found.born != 0 &&
+           (found.directory || found.links <= 1) && !is_doubtful(old->second->path) &&
+           is_protected(old->second->path);
+  }
+
+  bool is_protected(const Path& path) const {
+    return is_mounted(path) || std::ranges::any_of(trees_.served, [&](const GitDirectory& git) {
+             return is_within(path, git.path);
+           });
   }
 
   // The user has moved the repository or the checkout: the file is the same, and leads nowhere or where it did.
@@ -407,6 +426,7 @@ class Quarantine {
   Heap heap_{};
   std::map<Path, Path> mounted_{};  // and where inside
   std::map<std::string_view, const GuardedPath*> known_{};
+  std::map<std::pair<std::uint64_t, std::uint64_t>, const GuardedPath*> moved_{};  // by inode
   QuarantineReport report_{};
   std::size_t notes_left_out_ = 0;
 };

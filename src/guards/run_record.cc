@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <thread>
 
 #include "base/path.h"
 #include "guards/quarantine_store.h"
@@ -74,16 +72,6 @@ Told from_bytes(std::string_view bytes) {
   }
   told.known.assign(fields.begin() + 3 + 2 * static_cast<std::ptrdiff_t>(roots), fields.end());
   return told;
-}
-
-// One process at a time reads and changes the directory. A process that was stopped meanwhile must not stop all others.
-Result<void> lock_directory(int directory, const Path& path) {
-  constexpr int kAttempts = 200;
-  for (int attempt = 0; ::flock(directory, LOCK_EX | LOCK_NB) < 0; ++attempt) {
-    if (errno != EWOULDBLOCK || attempt == kAttempts) return system_error("flock", path);
-    std::this_thread::sleep_for(std::chrono::milliseconds(attempt < 20 ? 1 : 10));
-  }
-  return {};
 }
 
 struct Other {
@@ -159,7 +147,7 @@ Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id)
   for (int attempt = 0; attempt < kTries; ++attempt) {
     note_missing(directory, record.made_);
     const UniqueFd all = TRY(open_private(directory));
-    TRY(lock_directory(all.get(), directory));
+    TRY(lock_file(all.get(), LOCK_EX, directory));
     const std::string name = attempt == 0 ? id : id + "." + std::to_string(attempt);
     Result<UniqueFd> file = open_at(all.get(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     // An id may be used again at once, and another run may just have removed the directory.
@@ -179,7 +167,7 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
                                           std::span<const Version> versions) {
   const Path directory = parent_of(path_);
   const UniqueFd all = TRY(open_private(directory));
-  TRY(lock_directory(all.get(), directory));
+  TRY(lock_file(all.get(), LOCK_EX, directory));
   const std::vector<Other> others = others_in(all.get(), name_of(path_));
   std::vector<Path> doubtful;
   for (const Other& other : others) {
@@ -211,7 +199,7 @@ void RunRecord::leave() {
 void remove_record(const Path& record) {
   const Path directory = parent_of(record);
   const Result<UniqueFd> all = open_private(directory);
-  if (!all || !lock_directory(all->get(), directory)) return;
+  if (!all || !lock_file(all->get(), LOCK_EX, directory)) return;
   if (remove_ended(all->get(), others_in(all->get(), name_of(record))))
     ::unlinkat(all->get(), std::string(name_of(record)).c_str(), 0);
 }

@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include "base/path.h"
 
@@ -97,6 +100,15 @@ Result<Pipe> make_pipe() {
   std::array<int, 2> fds{};
   if (::pipe2(fds.data(), O_CLOEXEC) < 0) return system_error("pipe2");
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+Result<void> lock_file(int fd, int operation, const Path& path) {
+  constexpr int kAttempts = 200;
+  for (int attempt = 0; ::flock(fd, operation | LOCK_NB) < 0; ++attempt) {
+    if (errno != EWOULDBLOCK || attempt == kAttempts) return system_error("flock", path);
+    std::this_thread::sleep_for(std::chrono::milliseconds(attempt < 20 ? 1 : 10));
+  }
+  return {};
 }
 
 bool is_ready(int fd, short events) {

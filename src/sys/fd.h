@@ -57,6 +57,9 @@ struct Pipe {
 };
 Result<Pipe> make_pipe();
 
+// flock(2), for two seconds at most: a process that was stopped while it has the lock must not stop all others.
+Result<void> lock_file(int fd, int operation, const Path& path);
+
 // Whether one of `events` of poll(2) holds now. An error counts, and so does the end of a stream; a pidfd is readable
 // once its process has exited.
 bool is_ready(int fd, short events = POLLIN);

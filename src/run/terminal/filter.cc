@@ -46,14 +46,14 @@ TerminalEncoding terminal_encoding() {
     if (value == nullptr || *value == '\0') continue;
     std::string locale(value);
     const std::size_t dot = locale.find('.');
-    if (dot == std::string::npos) return TerminalEncoding::utf8;
+    if (dot == std::string::npos) return TerminalEncoding::unknown;
     std::string encoding;
     for (const char letter : locale.substr(dot + 1, locale.find('@') - dot - 1))
       if (std::isalnum(static_cast<unsigned char>(letter)) != 0)
         encoding += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return encoding == "utf8" ? TerminalEncoding::utf8 : TerminalEncoding::single_byte;
   }
-  return TerminalEncoding::utf8;
+  return TerminalEncoding::unknown;
 }
 
 void TerminalFilter::feed(std::string_view bytes, std::string& out) {
@@ -95,7 +95,11 @@ void TerminalFilter::take_character(unsigned char byte, std::string& out) {
     step(kEscape, out);
     return step(static_cast<unsigned char>(byte - 0x40), out);
   }
-  show(character, out);
+  const bool ambiguous =
+      encoding_ == TerminalEncoding::unknown && std::ranges::any_of(character, [](char part) {
+        return is_between(static_cast<unsigned char>(part), 0x80, 0x9f);
+      });
+  show(ambiguous ? kReplacement : std::string_view(character), out);
 }
 
 // A character that is not ASCII ends a sequence that it cannot belong to.

@@ -11,9 +11,10 @@
 
 namespace coop::run {
 
-enum class TerminalEncoding : std::uint8_t { utf8, single_byte };
+enum class TerminalEncoding : std::uint8_t { utf8, single_byte, unknown };
 
-// From LC_ALL, LC_CTYPE and LANG: single_byte only where a locale names another encoding.
+// From LC_ALL, LC_CTYPE and LANG; unknown where none names an encoding: a terminal started with these settings may read
+// single bytes, and then takes those from 0x80 to 0x9f for controls, also in the middle of what is a character in UTF-8.
 TerminalEncoding terminal_encoding();
 
 // Emits whole sequences only, in their 7-bit form, so that a terminal cannot read the bytes in another way than we did.

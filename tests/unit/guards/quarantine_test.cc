@@ -308,6 +308,22 @@ TEST_F(QuarantineTest, AGitFileThatLeadsNowhereStays) {
   EXPECT_TRUE(exists(tree / "w/.git"));
 }
 
+TEST_F(QuarantineTest, WhatTheUserMovesWithItsDirectoryStays) {
+  tree.must("mkdir w && git init -q w/a && git init -q w/b && echo x >w/b/.envrc");
+  before();
+  mount({"w/a/.git/config", "w/a/.git/hooks"});
+  tree.must("cd w && mv a c && mv b d");
+  // What was not protected could be moved, and written, from inside.
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{"d/.envrc: guard .envrc"});
+  EXPECT_TRUE(exists(tree / "w/c/.git/config"));
+  // Nor is what was written in its new place the user's.
+  tree.must(
+      "mkdir w/c/x && mv w/c/.git/config w/c/x/config && mv w/c/x/config w/c/.git/config &&"
+      " printf '[core]\\n\\tpager = evil\\n' >>w/c/.git/config");
+  EXPECT_EQ(moved(after()), Lines{"c/.git/config: guard .git/config"});
+}
+
 // git writes through them, in the user's repository and in new ones.
 TEST_F(QuarantineTest, NewSymlinksInGitDirectoriesAreMoved) {
   tree.must(

@@ -196,6 +196,21 @@ TEST(TerminalFilterTest, MalformedSequencesAreDroppedAsAWhole) {
   expect_nothing("\x1b(" + std::string(600, '(') + "B");
 }
 
+// A terminal that was started without an encoding reads single bytes: 0x9b would begin a sequence.
+TEST(TerminalFilterTest, WithoutAnEncodingNoByteOfACharacterIsAControl) {
+  constexpr TerminalEncoding kUnknown = TerminalEncoding::unknown;
+  EXPECT_EQ(filtered("\xe0\xa0\x9b"
+                     "21t",
+                     kUnknown),
+            "\xef\xbf\xbd"
+            "21t");
+  EXPECT_EQ(filtered("\xe0\xa0\x9b"
+                     "21t"),
+            "\xe0\xa0\x9b"
+            "21t");  // control
+  EXPECT_EQ(filtered("\xc3\xa9", kUnknown), "\xc3\xa9");
+}
+
 TEST(TerminalFilterTest, InOtherEncodingsEveryEightBitControlCounts) {
   constexpr TerminalEncoding kLatin = TerminalEncoding::single_byte;
   EXPECT_EQ(filtered("\xe9t\xe9", kLatin), "\xe9t\xe9");
