@@ -166,6 +166,15 @@ void MadeInside::set_apart(WorkspaceFacts& look, const Path& root) const {
       continue;
     if (known->second == settings_of(git.path, look.guarded, directories)) made.insert(git.path);
   }
+  // One with worktrees or modules of the user's is the user's: `git worktree prune` would remove these.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const GitDirectory& git : look.git)
+      if (!made.contains(git.path))
+        changed =
+            std::erase_if(made, [&](const Path& path) { return is_within(git.path, path); }) > 0 ||
+            changed;
+  }
   if (made.empty()) return;
   std::erase_if(look.git, [&](const GitDirectory& git) {
     if (!made.contains(git.path)) return false;

@@ -125,7 +125,12 @@ class Quarantine {
         move(root, before, found, *program);
       return;
     }
-    if (is_served(found.path, found.guard, before)) return;
+    if (is_served(found.path, found.guard, before)) {
+      // By another name of the same file it could be written.
+      if (old != nullptr && same_object(found, *old) && has_version(found.path))
+        settle(root, before, found);
+      return;
+    }
     if (old == nullptr) {
       if (!is_new(found, before) || was_elsewhere(found)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 
 #include "base/path.h"
 #include "guards/quarantine_store.h"
@@ -74,11 +75,23 @@ Told from_bytes(std::string_view bytes) {
   return told;
 }
 
+constexpr char kEnded = '~';  // between the name of a record and when its run ended
+
+std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
 struct Other {
   std::string name{};
   UniqueFd file{};
   bool live = false;
   bool told = false;
+
+  // A run that ended before this one began has judged all that it made.
+  bool ended_before(std::int64_t time) const {
+    const std::size_t mark = name.rfind(kEnded);
+    std::int64_t ended = 0;
+    return !live && mark != std::string::npos && parse(name.substr(mark + 1), ended) &&
+           ended < time;
+  }
 };
 
 // The other records. A lock of a live one is held by its process, or by the janitor.
@@ -137,6 +150,7 @@ void sort_and_unite(std::vector<Path>& paths) {
 RunRecord& RunRecord::operator=(RunRecord&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(file_, other.file_);
+  std::swap(entered_, other.entered_);
   std::swap(made_, other.made_);
   return *this;
 }
@@ -155,6 +169,7 @@ Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id)
       continue;
     record.file_ = TRY(std::move(file));
     record.path_ = join(directory, name);
+    record.entered_ = now();
     if (::flock(record.file_.get(), LOCK_EX | LOCK_NB) < 0)
       return system_error("flock", record.path_);
     return record;
@@ -171,7 +186,7 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   const std::vector<Other> others = others_in(all.get(), name_of(path_));
   std::vector<Path> doubtful;
   for (const Other& other : others) {
-    if (!other.told) continue;
+    if (!other.told || other.ended_before(entered_)) continue;
     const Result<std::string> bytes = read_all(other.file.get(), other.name);
     const Told told = from_bytes(bytes ? *bytes : std::string());
     for (const WorkspaceFacts& look : looks)
@@ -200,8 +215,12 @@ void remove_record(const Path& record) {
   const Path directory = parent_of(record);
   const Result<UniqueFd> all = open_private(directory);
   if (!all || !lock_file(all->get(), LOCK_EX, directory)) return;
-  if (remove_ended(all->get(), others_in(all->get(), name_of(record))))
-    ::unlinkat(all->get(), std::string(name_of(record)).c_str(), 0);
+  const std::string name(name_of(record));
+  if (remove_ended(all->get(), others_in(all->get(), name)))
+    ::unlinkat(all->get(), name.c_str(), 0);
+  else
+    ::renameat(all->get(), name.c_str(), all->get(),
+               (name + kEnded + std::to_string(now())).c_str());
 }
 
 std::vector<Path> all_guarded(std::span<const WorkspaceFacts> looks) {

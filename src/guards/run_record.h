@@ -38,6 +38,7 @@ class RunRecord {
  private:
   Path path_{};
   UniqueFd file_{};
+  std::int64_t entered_ = 0;
   std::vector<Path> made_{};  // directories for it, the innermost first
 };
 

@@ -136,6 +136,29 @@ Versions keep_versions(const std::vector<Path>& mounted) {
   return versions;
 }
 
+bool has_other_names(const Path& path) {
+  std::vector<std::pair<Path, std::size_t>> left{{path, kMostLevels}};
+  for (std::size_t looked_at = 0; !left.empty(); ++looked_at) {
+    const auto [at, levels] = left.back();
+    left.pop_back();
+    struct stat status{};
+    if (::lstat(at.c_str(), &status) < 0) continue;
+    if (looked_at == kMostEntries || levels == 0) return true;  // not known
+    if (S_ISREG(status.st_mode) && status.st_nlink > 1) return true;
+    const Result<DirectoryStack> below = S_ISDIR(status.st_mode)
+                                             ? DirectoryStack::open(at)
+                                             : Result<DirectoryStack>(invalid("", ""));
+    if (!below) continue;
+    const auto buffer = make_entry_buffer();
+    [[maybe_unused]] const Result<void> unreadable_is_empty =
+        for_each_entry(below->fd(), *buffer, [&](std::string_view name, unsigned char) {
+          left.emplace_back(join(at, name), levels - 1);
+          return left.size() > kMostEntries ? Next::stop : Next::go_on;
+        });
+  }
+  return false;
+}
+
 std::optional<Version> read_version(int directory, const std::string& name, const Path& path) {
   return Reader().read(directory, name, path);
 }

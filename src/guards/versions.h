@@ -36,6 +36,9 @@ using Versions = std::vector<Version>;
 // before a command can run.
 Versions keep_versions(const std::vector<Path>& mounted);
 
+// Whether it is a file with several names, or a directory with such a file in it.
+bool has_other_names(const Path& path);
+
 // What is at `name` in an open directory now. Nothing when it is too large to be kept, or is or contains a device, a FIFO
 // or a socket.
 std::optional<Version> read_version(int directory, const std::string& name, const Path& path);

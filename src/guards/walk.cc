@@ -299,6 +299,26 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
     found.programs = programs_in(directory_->fd(), name, guard).value_or(found.programs);
   keep(found);
   if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
+  if (S_ISDIR(status.st_mode)) follow_links_in(name, found);
+}
+
+// "hooks/pre-commit -> ../../scripts/pre-commit": the host runs what it leads to.
+void GuardWalk::follow_links_in(const std::string& name, const GuardedPath& guarded) {
+  constexpr std::size_t kMost = 1000;
+  if (const Result<void> entered = directory_->enter(name); !entered) return;
+  std::vector<std::string> links;
+  [[maybe_unused]] const Result<void> unreadable_is_empty =
+      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
+        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
+        if (type == DT_LNK) links.emplace_back(entry);
+        return links.size() < kMost ? Next::go_on : Next::stop;
+      });
+  if (!directory_->leave()) give_up();
+  for (const std::string& link : links) {
+    GuardedPath inside = guarded;
+    inside.path = join(guarded.path, link);
+    add_behind_link(inside, {});
+  }
 }
 
 // Lists the deepest parent of `path` that can still be listed.

@@ -87,6 +87,7 @@ class GuardWalk {
            std::string_view rest);
   void add_ancestor(const Path& path, const std::string& guard);
   void add_behind_link(const GuardedPath& link, std::string_view rest);
+  void follow_links_in(const std::string& name, const GuardedPath& guarded);
   void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);
   void count_path(const Path& path);

@@ -293,6 +293,12 @@ void keep_versions(Sandbox::State& state) {
   std::vector<Path> paths = prepared.plan.guards.mounted;
   for (const WorkspaceFacts& facts : prepared.before)
     for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
+  // What is served cannot be written by its own name, but by others in the workspace.
+  for (const GitDirectory& git : prepared.plan.guards.served)
+    for (const WorkspaceFacts& facts : prepared.before)
+      for (const GuardedPath& found : facts.guarded)
+        if (is_within(found.path, git.path) && guards::has_other_names(found.path))
+          paths.push_back(found.path);
   state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
   if (state.record.fd() < 0) return;

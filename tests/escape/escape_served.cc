@@ -1,5 +1,7 @@
 // Git directories that the supervisor serves: names decide at each call, whatever the host's git does meanwhile.
 // The ordinary user runs these with a /dev/fuse that can be opened; the other suites also run without one.
+#include <unistd.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -123,10 +125,10 @@ KERNEL_TEST(EscapeServed, EveryWayToAGuardedName) {
   EXPECT_FALSE(exists(workspace / ".git/info/attributes"));
   for (const std::string control :
        {"echo x > .git/description", "mkdir .git/d && mv .git/d .git/e && rmdir .git/e",
-        "cp f .git/t && mv .git/t .git/u", "ln .git/description .git/v", "ln -s HEAD .git/link",
+        "cp f .git/t && mv .git/t .git/u", "ln .git/description .git/v",
         "chmod 600 .git/description", "truncate -s 0 .git/u",
         "mkdir -p .git/info && echo x > .git/info/exclude", "echo x > .git/modules/sub/index",
-        "rm .git/u .git/v .git/link"}) {
+        "rm .git/u .git/v"}) {
     const Ran ran = workspace.run({"sh", "-c", control});
     EXPECT_EQ(ran.exit_code, 0) << control << ": " << ran.err;
   }
@@ -184,6 +186,58 @@ KERNEL_TEST(EscapeServed, AReplacedRepositoryIsJudgedAtTheEnd) {
   attack.finish();
   EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit"));
   EXPECT_FALSE(read_file(workspace / ".git/config").contains("evil"));
+}
+
+// The host's git writes through symlinks.
+KERNEL_TEST(EscapeServed, NoSymlinkIsMadeThatGitWouldWriteThrough) {
+  const Workspace workspace;
+  make_repository(workspace);
+  const std::string victim = workspace.around() / "victim";
+  write_file(victim, "");
+  const std::string make =
+      "mkdir .git/objects/l; ln -s " + victim + " .git/objects/l/HEAD; ln -s " + victim +
+      " .git/objects/evil; rm -f .git/COMMIT_EDITMSG; ln -s ./objects/evil .git/COMMIT_EDITMSG;"
+      " mv .git/logs .git/ol; ln -s ./objects/l .git/logs; ln -s " +
+      victim + " .git/refs/heads/other; true";
+  EXPECT_EQ(workspace.run({"sh", "-c", make}).exit_code, 0);
+  git(workspace.path(), "commit -q --allow-empty -m evil");
+  EXPECT_EQ(read_file(victim), "");
+  EXPECT_FALSE(exists(workspace / ".git/refs/heads/other"));
+  // Control: the same on the host.
+  run_bare({"sh", "-c", make}, {.directory = workspace.path()});
+  git(workspace.path(), "commit -q --allow-empty -m evil");
+  EXPECT_NE(read_file(victim), "");
+}
+
+// A second name of a served file, in the workspace.
+KERNEL_TEST(EscapeServed, AHardLinkInTheWorkspaceIsNoWayIn) {
+  const Workspace workspace;
+  make_repository(workspace);
+  write_file(workspace / ".git/hooks/pre-commit", "good\n");
+  ASSERT_EQ(run_bare({"sh", "-c", "ln .git/config cfg && ln .git/hooks/pre-commit hook"},
+                     {.directory = workspace.path()})
+                .exit_code,
+            0);
+  const std::string before = read_file(workspace / ".git/config");
+  const nlohmann::json output = run_script(
+      workspace, "printf '[core]\\n\\tfsmonitor = ./evil\\n' > cfg; echo evil > hook; touch wrote");
+  EXPECT_TRUE(exists(workspace / "wrote"));
+  EXPECT_EQ(read_file(workspace / ".git/config"), before) << output.dump(2);
+  EXPECT_EQ(read_file(workspace / ".git/hooks/pre-commit"), "good\n") << output.dump(2);
+}
+
+// The host runs what a symlink in a guarded directory leads to.
+KERNEL_TEST(EscapeServed, WhatALinkedHookLeadsToIsReadOnly) {
+  const Workspace workspace;
+  make_repository(workspace);
+  make_directories(workspace / "scripts");
+  write_file(workspace / "scripts/pre-commit", "good\n");
+  write_file(workspace / "scripts/other", "good\n");
+  ASSERT_EQ(::symlink("../../scripts/pre-commit", (workspace / ".git/hooks/pre-commit").c_str()),
+            0);
+  workspace.run({"sh", "-c", "echo evil > scripts/pre-commit; echo new > scripts/other; true"});
+  EXPECT_EQ(read_file(workspace / "scripts/pre-commit"), "good\n");
+  EXPECT_EQ(read_file(workspace / "scripts/other"), "new\n");  // control
 }
 
 // The user replaces the git directory by a copy, which ends what serves it: it is read-only from then on.

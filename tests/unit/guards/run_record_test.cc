@@ -79,6 +79,18 @@ TEST_F(RunRecordTest, ARunThatEndsWhileAnotherLooksIsNotForgotten) {
   EXPECT_EQ(tell(third, {"/w"}, look(20, {})), Paths{});
 }
 
+// Its record is still there for a run that looks elsewhere meanwhile.
+TEST_F(RunRecordTest, ARunThatBeginsAfterAnotherHasEndedDoubtsNothingOfIt) {
+  RunRecord first = enter("a");
+  tell(first, {"/w"}, look(10, {}));
+  RunRecord looking = enter("b");
+  first.leave();
+  RunRecord next = enter("c");
+  EXPECT_EQ(tell(next, {"/w"}, look(12, {{"/w/new", 11}})), Paths{});
+  EXPECT_EQ(tell(looking, {"/w"}, look(12, {{"/w/new", 11}})), Paths{"/w/new"});  // control
+  tree.must("test $(ls runs | wc -l) = 2");
+}
+
 TEST_F(RunRecordTest, ARunThatHasNoCommandYetMadeNothing) {
   const RunRecord first = enter("a");
   RunRecord second = enter("b");
