@@ -134,6 +134,16 @@ bool reaches(const Told& told, const Path& path) {
   return std::ranges::any_of(told.roots, [&](const Path& root) { return is_within(path, root); });
 }
 
+// A bind mount of the host may show a tree under another path.
+bool knows_elsewhere(const Told& told, std::span<const Path> roots) {
+  return std::ranges::any_of(roots, [&](const Path& root) {
+    const std::string identity = identity_of(root);
+    return !identity.empty() && std::ranges::any_of(told.roots, [&](const Path& other) {
+      return other != root && identity_of(other) == identity;
+    });
+  });
+}
+
 bool is_doubtful(const Told& told, const Path& path, std::int64_t changed) {
   return reaches(told, path) &&
          (changed >= told.started || !std::ranges::binary_search(told.known, path));
@@ -188,7 +198,8 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   for (const Other& other : others) {
     if (!other.told || other.ended_before(entered_)) continue;
     const Result<std::string> bytes = read_all(other.file.get(), other.name);
-    const Told told = from_bytes(bytes ? *bytes : std::string());
+    Told told = from_bytes(bytes ? *bytes : std::string());
+    if (knows_elsewhere(told, roots)) told = {.roots = {"/"}};
     for (const WorkspaceFacts& look : looks)
       for (const GuardedPath& found : look.guarded)
         if (is_doubtful(told, found.path, found.changed)) doubtful.push_back(found.path);

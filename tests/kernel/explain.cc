@@ -159,6 +159,21 @@ bool agrees(const std::string& verdict, const Finding& found) {
   return found.writable && (verdict == "scratch" || verdict == "writable");
 }
 
+KERNEL_TEST(KernelExplain, ANewGuardedFileWouldNotStay) {
+  const Workspace workspace;
+  const auto explain = [&](const std::string& name, const Arguments& flags = {}) {
+    Arguments words{"policy", "explain", "-w", workspace.path()};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.push_back(workspace / name);
+    return run_coop(words).out;
+  };
+  EXPECT_THAT(explain(".mcp.json"), testing::HasSubstr("quarantine"));
+  EXPECT_THAT(explain(".mcp.json"), testing::HasSubstr("--allow-guarded .mcp.json"));
+  EXPECT_THAT(explain("plain"), testing::Not(testing::HasSubstr("quarantine")));
+  EXPECT_THAT(explain(".mcp.json", {"--allow-guarded", ".mcp.json"}),
+              testing::Not(testing::HasSubstr("quarantine")));
+}
+
 KERNEL_TEST(KernelExplain, EveryAnswerIsWhatACommandFinds) {
   const Home home;
   for (const std::string& view : kViews) {

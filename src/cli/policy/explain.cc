@@ -8,6 +8,7 @@
 #include "cli/policy/explain_host.h"
 #include "cli/policy/policy_command.h"
 #include "cli/usage/usage.h"
+#include "guards/matcher.h"
 #include "plan/show/explain.h"
 #include "policy/builtin.h"
 #include "policy/policy.h"
@@ -39,11 +40,32 @@ void add_reason(plan::Explanation& found, const char* reason) {
 
 bool exists(const Path& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+// A file that a command could make, and that would not stay.
+std::optional<std::string> guard_of_new(const run::Prepared& prepared, const Path& path) {
+  const GuardPlan& plan = prepared.plan.guards;
+  for (std::size_t index = 0; index < plan.roots.size() && index < prepared.before.size();
+       ++index) {
+    if (!is_within(path, plan.roots[index])) continue;
+    const guards::GuardMatcher matcher({.root = plan.roots[index],
+                                        .names = plan.names,
+                                        .before = prepared.before[index],
+                                        .writable = plan.roots});
+    if (std::optional<std::string> guard = matcher.guard_of(path)) return guard;
+  }
+  return std::nullopt;
+}
+
 // The host's file of this name, wherever it is inside; else what a command finds at the name.
 plan::Explanation explain_word(const run::Prepared& prepared, const Path& written) {
   plan::Explanation host = plan::explain(prepared.plan, prepared.policy, resolved_path(written));
   const bool there = exists(written);
   if (!there) add_reason(host, "nothing is there now");
+  if (!there && host.reach == plan::Reach::writable)
+    if (const std::optional<std::string> guard = guard_of_new(prepared, host.path)) {
+      add_reason(host, "a new one is moved to the quarantine when the run ends");
+      host.origin = Origin::of_coop(Part::guard, *guard);
+      host.grant = Grant{"--allow-guarded", *guard};
+    }
   if (is_shown(host)) return host;
   plan::Explanation inside = plan::explain_inside(prepared.plan, prepared.policy, written);
   // A new file in the empty home of the host view.

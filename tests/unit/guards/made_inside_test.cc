@@ -66,6 +66,14 @@ TEST_F(MadeInsideTest, WhatARunMadeIsSetApartInTheNext) {
   EXPECT_EQ(guarded(), before);
 }
 
+// `git worktree prune` inside would remove what the user's worktree needs.
+TEST_F(MadeInsideTest, ARepositoryWithAWorktreeOfTheUsersIsTheUsers) {
+  run("git init -q new; git -C new commit -q --allow-empty -m x; git init -q other");
+  EXPECT_THAT(made(), ElementsAre("new/.git", "other/.git"));
+  tree.must("git -C w/new worktree add -q ../../elsewhere");
+  EXPECT_THAT(made(), ElementsAre("other/.git"));
+}
+
 TEST_F(MadeInsideTest, WhatTheUserChangesIsTheUsers) {
   run("git init -q a; git init -q b; git init -q c; git init -q d");
   EXPECT_EQ(made().size(), 4U);
