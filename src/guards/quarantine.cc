@@ -116,7 +116,7 @@ class Quarantine {
     if (old != nullptr && is_doubtful(found.path)) {
       // What another run's sandbox made is for that run to judge. What was done to it since is ours.
       if (same_object(found, *old) && found.changed == old->changed) return;
-      if (by_contents || !is_mounted(found.path)) old = nullptr;
+      if (by_contents || !is_protected(found.path)) old = nullptr;
     }
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
@@ -127,8 +127,9 @@ class Quarantine {
     }
     if (is_served(found.path, found.guard, before)) {
       // By another name of the same file it could be written.
-      if (old != nullptr && same_object(found, *old) && has_version(found.path))
-        settle(root, before, found);
+      const bool same = old != nullptr && same_object(found, *old);
+      const bool unknown = same && !has_version(found.path) && may_have_changed(found, before);
+      if (unknown || (same && has_version(found.path))) settle(root, before, found);
       return;
     }
     if (old == nullptr) {
@@ -240,8 +241,16 @@ class Quarantine {
     if (found.through.empty()) return false;
     const auto link = std::ranges::lower_bound(now.guarded, found.through, {}, &GuardedPath::path);
     const GuardedPath* const old = find(found.through);
+    // A link in a guarded directory is not listed itself.
+    if (old == nullptr && lies_in_known(found.through)) return false;
     return old == nullptr || link == now.guarded.end() || link->path != found.through ||
            link->link != old->link;
+  }
+
+  bool lies_in_known(Path path) const {
+    for (path = parent_of(path); path.size() > 1; path = parent_of(path))
+      if (find(path) != nullptr) return true;
+    return false;
   }
 
   // Whether it is one of the names that are read-only in a served git directory: what is new or changed there is the
@@ -251,24 +260,11 @@ class Quarantine {
       if (!is_within(path, git.path) || !is_same_directory(git)) return false;
       const std::string_view relative = relative_to(path, git.path);
       return find(path) != nullptr || relative == "commondir" ||
-             (guard == ".git" && no_link_can_be_made(path, before)) ||
              ".git/" + folded(relative) == guard ||
              std::ranges::any_of(before.named, [&](const NamedPath& named) {
                return is_within(path, normalize(named.path));
              });
     });
-  }
-
-  // Where a served git directory refuses symlinks: not in what is mounted in it, nor in git directories that are new.
-  static bool no_link_can_be_made(const Path& path, const WorkspaceFacts& before) {
-    Path nearest;
-    for (const GitDirectory& git : before.git)
-      if (is_within(path, git.path) && git.path.size() > nearest.size()) nearest = git.path;
-    if (nearest.empty()) return false;
-    const std::string relative = "/" + std::string(relative_to(path, nearest));
-    for (const char* const free : {"/objects", "/refs", "/lfs", "/modules", "/worktrees"})
-      if ((relative + "/").starts_with(std::string(free) + "/")) return false;
-    return true;
   }
 
   static bool is_same_directory(const GitDirectory& git) {
@@ -279,8 +275,7 @@ class Quarantine {
 
   // Whether only programs outside can have changed a known path.
   bool user_changed(const GuardedPath& found, const GuardedPath& old) const {
-    if (!found.directory && (found.links > 1 || old.links > 1) && has_version(found.path))
-      return false;
+    if (!found.directory && (found.links > 1 || old.links > 1)) return false;
     for (Path path = found.path; path.size() > 1; path = parent_of(path)) {
       const auto mount = mounted_.find(path);
       if (mount == mounted_.end()) continue;
@@ -291,6 +286,14 @@ class Quarantine {
                              found);
     }
     return false;
+  }
+
+  // Of what was not kept: whether something in it that has other names was changed during the run.
+  static bool may_have_changed(const GuardedPath& found, const WorkspaceFacts& before) {
+    if (!has_other_names(found.path)) return false;
+    const std::optional<Version> now =
+        QuarantineStore::version(parent_of(found.path), name_of(found.path), found.path);
+    return !now || now->changed >= before.started;
   }
 
   bool is_doubtful(const Path& path) const {

@@ -125,7 +125,6 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   Sight sight;
   if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
   const std::string passed_over = std::exchange(passed_over_, {});
-  const bool of_git = level.standing.holds_git_directories() || level.standing.is_git_place();
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char type) {
         if (++entries_ > limits_.entries) {
@@ -136,7 +135,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
         if (type == DT_DIR) level.pending.append(name) += '\0';
         if (names_.interesting(name)) sight.push_back({std::string(name), folded(name), type});
-        if (type == DT_LNK && of_git) links.emplace_back(name);
+        if (type == DT_LNK && names_.git_file()) links.emplace_back(name);
         return Next::go_on;
       });
   if (!read) complete_ = false;
@@ -150,11 +149,11 @@ void GuardWalk::look(Level& level) {
   const Standing& standing = level.standing;
   if (!sight.empty())
     for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
-  if (standing.git) look_in_git(standing, sight);
+  if (standing.git) look_in_git(level, sight);
   for (const Seen& seen : sight)
     if (seen.folded == ".git") look_at_git_file(seen.name);
   // git follows a symlink in place of a submodule's git directory to settings we never see.
-  if (names_.git_file())
+  if (standing.git || standing.is_git_place() || standing.holds_git_directories())
     for (const std::string& name : links) add_git_link(name, path_);
 }
 
@@ -166,7 +165,8 @@ void GuardWalk::add_git_link(const std::string& name, const Path& above) {
 }
 
 // In one directory of a git directory, and below.
-void GuardWalk::find_git_links(const std::string& name, const Path& above, std::size_t levels) {
+void GuardWalk::find_git_links(const std::string& name, const Path& above, std::size_t levels,
+                               Deeper levels_end) {
   const Result<void> entered = directory_->enter(name);
   if (!entered) return cannot_enter(name, entered.error().errno_value);
   const Path path = join(above, name);
@@ -186,13 +186,34 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
   for (const std::string& entry : below) {
     if (stopped_) break;
     if (entry.starts_with('l')) add_git_link(entry.substr(1), path);
-    else if (levels > 0) find_git_links(entry.substr(1), path, levels - 1);
-    else complete_ = false;
+    else if (levels > 0) find_git_links(entry.substr(1), path, levels - 1, levels_end);
+    else if (levels_end == Deeper::guarded)
+      add(entry.substr(1), join(path, entry.substr(1)), ".git", {});
   }
   if (!directory_->leave()) give_up();
 }
 
-void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
+// git writes to files in all of these, through symlinks too. In objects and lfs only to a few near the top; the rest of
+// them, and of git-annex, is large.
+void GuardWalk::look_for_links(const Level& level) {
+  constexpr std::size_t kDeepest = 64;  // of the names of branches
+  for (std::size_t at = 0; at < level.pending.size() && !stopped_;) {
+    const std::string name(level.pending.c_str() + at);
+    at += name.size() + 1;
+    const std::string whole = folded(name);
+    if (whole == "modules" || whole == "worktrees" || whole == "hooks") continue;
+    const bool large = whole == "objects" || whole == "lfs" || whole == "annex";
+    find_git_links(name, path_, large ? 0 : kDeepest, large ? Deeper::ignored : Deeper::guarded);
+    if (whole != "objects") continue;
+    if (const Result<void> entered = directory_->enter(name); !entered) continue;
+    for (const char* const below : {"info", "pack"})
+      find_git_links(below, join(path_, name), 1, Deeper::ignored);
+    if (!directory_->leave()) give_up();
+  }
+}
+
+void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
+  const Standing& standing = level.standing;
   const bool known_place = standing.place == Place::module || standing.place == Place::worktree;
   if (path_.size() < PATH_MAX && path_bytes_ <= limits_.path_bytes) {
     count_path(path_);
@@ -205,11 +226,7 @@ void GuardWalk::look_in_git(const Standing& standing, const Sight& sight) {
   if (git_names_ != nullptr && configured && path_.size() < PATH_MAX)
     git_names_->repository(directory_->fd(), path_);
   if (!names_.git_file()) return;
-  // Not in objects, whose files git never writes to once they are there.
-  constexpr std::size_t kDeepest = 64;  // of the names of branches
-  for (const char* const name :
-       {"logs", "refs", "info", "rebase-merge", "rebase-apply", "sequencer"})
-    find_git_links(name, path_, kDeepest);
+  look_for_links(level);
   for (const Seen& seen : sight) {
     // A commondir file redirects git to another directory for config and hooks, which need not look
     // like a git directory. In a worktree's it leads back to the repository; elsewhere it is
@@ -298,26 +315,32 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
   if (policy::guard_kind(guard) == policy::GuardKind::contents)
     found.programs = programs_in(directory_->fd(), name, guard).value_or(found.programs);
   keep(found);
-  if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
-  if (S_ISDIR(status.st_mode)) follow_links_in(name, found);
+  if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest, 1);
+  constexpr std::size_t kLevels = 3;
+  if (S_ISDIR(status.st_mode)) follow_links_in(path, found, kLevels);
 }
 
 // "hooks/pre-commit -> ../../scripts/pre-commit": the host runs what it leads to.
-void GuardWalk::follow_links_in(const std::string& name, const GuardedPath& guarded) {
+void GuardWalk::follow_links_in(const Path& directory, const GuardedPath& guarded,
+                                std::size_t levels) {
   constexpr std::size_t kMost = 1000;
-  if (const Result<void> entered = directory_->enter(name); !entered) return;
-  std::vector<std::string> links;
+  const Result<DirectoryStack> opened = DirectoryStack::open(directory);
+  if (!opened) return;
+  std::vector<std::string> below;
+  const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
   [[maybe_unused]] const Result<void> unreadable_is_empty =
-      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
-        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
-        if (type == DT_LNK) links.emplace_back(entry);
-        return links.size() < kMost ? Next::go_on : Next::stop;
+      for_each_entry(opened->fd(), *buffer, [&](std::string_view entry, unsigned char type) {
+        if (type == DT_UNKNOWN) type = type_of(opened->fd(), entry.data());
+        if (type == DT_LNK || (type == DT_DIR && levels > 0))
+          below.push_back((type == DT_LNK ? "l" : "d") + std::string(entry));
+        return below.size() < kMost ? Next::go_on : Next::stop;
       });
-  if (!directory_->leave()) give_up();
-  for (const std::string& link : links) {
+  for (const std::string& entry : below) {
     GuardedPath inside = guarded;
-    inside.path = join(guarded.path, link);
-    add_behind_link(inside, {});
+    inside.path = join(directory, entry.substr(1));
+    inside.through = guarded.path;
+    if (entry.starts_with('l')) add_behind_link(inside, {}, levels);
+    else follow_links_in(inside.path, guarded, levels - 1);
   }
 }
 
@@ -330,15 +353,25 @@ void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
 }
 
 // A symlink cannot be a mount point. Its target can, if it is in a writable tree.
-void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) {
+void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
+                                std::size_t levels) {
+  constexpr std::size_t kMost = 20'000;
+  if (++followed_ > kMost) {
+    complete_ = false;
+    return;
+  }
   const std::optional<Path> target = canonical(link.path + std::string(rest));
   struct stat status{};
   if (!target || tree_of(*target, writable_) == nullptr || is_within(link.path, *target) ||
       ::lstat(target->c_str(), &status) < 0)
     return;
+  // It is in the guarded directory that the link is in.
+  if (!link.through.empty() && is_within(*target, link.through)) return;
   GuardedPath found = make_fact(*target, link.guard, status, born_at(AT_FDCWD, target->c_str()));
   found.through = link.path;
+  const GuardedPath kept = found;
   keep(std::move(found));
+  if (kept.directory && levels > 0) follow_links_in(*target, kept, levels - 1);
 }
 
 // The symlinks on the path are guarded themselves: they cannot be mount points, and with another

@@ -75,9 +75,12 @@ class GuardWalk {
   void look(Level& level);
   std::optional<Level> descend(Level& level);
   Sight read_entries(Level& level, std::vector<std::string>& links);
-  void look_in_git(const Standing& standing, const Sight& sight);
+  void look_in_git(const Level& level, const Sight& sight);
+  void look_for_links(const Level& level);
   void add_git_link(const std::string& name, const Path& above);
-  void find_git_links(const std::string& name, const Path& above, std::size_t levels);
+  enum class Deeper : std::uint8_t { ignored, guarded };  // what lies below the last level
+  void find_git_links(const std::string& name, const Path& above, std::size_t levels,
+                      Deeper levels_end);
   void look_at_git_file(const std::string& name);
   void match(const Guard& guard, const Sight& sight);
   void follow(const Guard& guard, std::size_t index, const std::string& name, const Path& above);
@@ -86,8 +89,9 @@ class GuardWalk {
   void add(const std::string& name, const Path& path, const std::string& guard,
            std::string_view rest);
   void add_ancestor(const Path& path, const std::string& guard);
-  void add_behind_link(const GuardedPath& link, std::string_view rest);
-  void follow_links_in(const std::string& name, const GuardedPath& guarded);
+  // `levels`: how far symlinks are followed in a directory that it leads to.
+  void add_behind_link(const GuardedPath& link, std::string_view rest, std::size_t levels);
+  void follow_links_in(const Path& directory, const GuardedPath& guarded, std::size_t levels);
   void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);
   void count_path(const Path& path);
@@ -111,6 +115,7 @@ class GuardWalk {
   std::set<GitDirectory> git_{};      // all
   std::uint64_t entries_ = 0;
   std::size_t path_bytes_ = 0;
+  std::size_t followed_ = 0;  // symlinks
   bool complete_ = true;
   bool stopped_ = false;
 };

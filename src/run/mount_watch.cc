@@ -118,17 +118,19 @@ void MountWatch::look() {
     struct stat status{};
     const bool there =
         hidden || (::lstat(guard.source.c_str(), &status) == 0 && !S_ISLNK(status.st_mode));
-    if (there && lost.size() < child::kMostAgentMounts) lost.push_back(&guard);
+    if (there) lost.push_back(&guard);
   }
-  make_again(lost);
+  // In case this process is killed.
+  if (!lost.empty()) (void)renew_charge(state_);
+  for (std::size_t first = 0; first < lost.size(); first += child::kMostAgentMounts)
+    make_again(
+        std::span(lost).subspan(first, std::min(child::kMostAgentMounts, lost.size() - first)));
   if (std::ranges::any_of(guards_, &Guard::lost)) look_later();
 }
 
-void MountWatch::make_again(const std::vector<Guard*>& lost) {
-  if (lost.empty()) return;
-  // In case this process is killed.
-  [[maybe_unused]] const Result<void> only_knows_less = renew_charge(state_);
+void MountWatch::make_again(std::span<Guard* const> lost) {
   std::vector<child::AgentMount> list;
+  list.reserve(lost.size());
   for (const Guard* guard : lost)
     list.push_back(
         {guard->source.empty() ? nullptr : guard->source.c_str(), guard->target.c_str()});

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -38,7 +39,7 @@ class MountWatch {
   MountWatch(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {}
   std::set<Path> mounted() const;
   void look();
-  void make_again(const std::vector<Guard*>& lost);
+  void make_again(std::span<Guard* const> lost);
   void look_later();
 
   EventLoop& loop_;

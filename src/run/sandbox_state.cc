@@ -42,6 +42,7 @@ Cleanup cleanup_for(const Sandbox::State& state) {
 
 std::vector<int> numbers_of(const std::vector<UniqueFd>& descriptors) {
   std::vector<int> numbers;
+  numbers.reserve(descriptors.size());
   for (const UniqueFd& descriptor : descriptors) numbers.push_back(descriptor.get());
   return numbers;
 }
@@ -290,15 +291,17 @@ void enter_record(Sandbox::State& state, const Path& state_directory, const std:
 // Before the child gets the rest of the plan, or a command: nothing can have written them through a gap yet.
 void keep_versions(Sandbox::State& state) {
   const Prepared& prepared = state.prepared;
-  std::vector<Path> paths = prepared.plan.guards.mounted;
-  for (const WorkspaceFacts& facts : prepared.before)
-    for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
-  // What is served cannot be written by its own name, but by others in the workspace.
+  // What is served cannot be written by its own name, but by others in the workspace. First: the space is bounded.
+  std::vector<Path> paths;
   for (const GitDirectory& git : prepared.plan.guards.served)
     for (const WorkspaceFacts& facts : prepared.before)
       for (const GuardedPath& found : facts.guarded)
         if (is_within(found.path, git.path) && guards::has_other_names(found.path))
           paths.push_back(found.path);
+  const std::vector<Path>& mounted = prepared.plan.guards.mounted;
+  paths.insert(paths.end(), mounted.begin(), mounted.end());
+  for (const WorkspaceFacts& facts : prepared.before)
+    for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
   state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
   if (state.record.fd() < 0) return;

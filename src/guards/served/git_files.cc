@@ -294,12 +294,14 @@ Answer<void> GitFiles::check_moved(const ServedNode& parent, std::string_view na
 }
 
 // Symlinks can be made only where the sandbox made the directory; see make_symlink().
-bool GitFiles::brings_links(const ServedNode& from, const std::string& name, const ServedNode& to) {
+bool GitFiles::brings_links(const ServedNode& from, const std::string& name,
+                            const ServedNode& to) const {
   struct stat status{};
-  if (to.place.made_inside ||
-      ::fstatat(from.fd.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
-    return false;
-  return S_ISLNK(status.st_mode) || (S_ISDIR(status.st_mode) && from.place.made_inside);
+  const UniqueFd fd(::openat(from.fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (to.place.made_inside || !fd.valid() || ::fstat(fd.get(), &status) < 0) return false;
+  if (S_ISLNK(status.st_mode)) return true;
+  if (!S_ISDIR(status.st_mode)) return false;
+  return from.place.made_inside || place_of(from.place, name, fd.get(), status).made_inside;
 }
 
 Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {

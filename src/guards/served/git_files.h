@@ -88,7 +88,7 @@ class GitFiles : public fuse::FileSystem {
   ServedPlace place_of(const ServedPlace& parent, std::string_view name, int fd,
                        const struct stat& status) const;
   fuse::Answer<void> check_moved(const ServedNode& parent, std::string_view name) const;
-  static bool brings_links(const ServedNode& from, const std::string& name, const ServedNode& to);
+  bool brings_links(const ServedNode& from, const std::string& name, const ServedNode& to) const;
   fuse::Answer<fuse::Handle> keep(int fd);
   fuse::Answer<int> opened(fuse::Handle handle) const;
   // The node, with its place as it is now: the host may have moved it since it was looked up. Null when it is unknown.

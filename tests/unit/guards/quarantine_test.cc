@@ -328,7 +328,7 @@ TEST_F(QuarantineTest, WhatTheUserMovesWithItsDirectoryStays) {
 TEST_F(QuarantineTest, NewSymlinksInGitDirectoriesAreMoved) {
   tree.must(
       "git init -q w && cd w && git commit -q --allow-empty -m x && mkdir .git/shared &&"
-      " ln -s shared .git/lost-found");
+      " ln -s shared .git/lost-found && git init -q --bare b.git");
   before();
   tree.must(
       "cd w && ln -s ~/.bashrc .git/COMMIT_EDITMSG2 && rm .git/logs/HEAD &&"
@@ -336,10 +336,15 @@ TEST_F(QuarantineTest, NewSymlinksInGitDirectoriesAreMoved) {
       " mkdir .git/rebase-merge && ln -s ~/.bashrc .git/rebase-merge/done &&"
       " git init -q new && mkdir -p new/.git/logs/refs/heads/a/b &&"
       " ln -s ~/.bashrc new/.git/logs/refs/heads/a/b/c && ln -s x new/.git/index &&"
-      " rm new/.git/HEAD && ln -s refs/heads/main new/.git/HEAD");
+      " rm new/.git/HEAD && ln -s refs/heads/main new/.git/HEAD &&"
+      " ln -s ~/.bashrc b.git/FETCH_HEAD && mkdir -p .git/rr-cache/x .git/objects/info &&"
+      " ln -s ~/.bashrc .git/rr-cache/x/thisimage && ln -s ~/.bashrc "
+      ".git/objects/info/commit-graph");
   EXPECT_EQ(moved(after()),
             (Lines{".git/COMMIT_EDITMSG2: guard .git", ".git/logs/HEAD: guard .git",
+                   ".git/objects/info/commit-graph: guard .git",
                    ".git/rebase-merge/done: guard .git", ".git/refs/heads/x: guard .git",
+                   ".git/rr-cache/x/thisimage: guard .git", "b.git/FETCH_HEAD: guard .git",
                    "new/.git/index: guard .git", "new/.git/logs/refs/heads/a/b/c: guard .git"}));
   // The user's own, and the old form of HEAD.
   EXPECT_TRUE(exists(tree / "w/.git/lost-found"));
@@ -408,16 +413,30 @@ TEST_F(QuarantineTest, TheTargetOfAReplacedSymlinkIsMoved) {
   EXPECT_EQ(report.total, 3u);
 }
 
-TEST_F(QuarantineTest, ChangeThroughAnotherHardLinkIsNoted) {
+TEST_F(QuarantineTest, ChangeThroughAnotherHardLinkIsMovedWhereNoVersionWasKept) {
   tree.must("mkdir w && echo a >w/.envrc && ln w/.envrc w/other");
   before();
   mounted_ = {tree / "w/.envrc"};
   tree.must("echo b >>w/other");
   const QuarantineReport report = after();
-  EXPECT_EQ(moved(report), Lines{});
-  EXPECT_EQ(
-      report.notes,
-      Lines{tree / "w/.envrc changed during the run although guarded: it has other hard links"});
+  EXPECT_EQ(moved(report), Lines{".envrc: guard .envrc"});
+}
+
+// What symlinks in guarded directories lead to, when the run begins or only in the end.
+TEST_F(QuarantineTest, WhatIsMadeBehindLinksInGuardedDirectoriesIsMoved) {
+  tree.must(
+      "git init -q w && cd w && mkdir -p build lib scripts tools/husky .vscode/deep &&"
+      " ln -s ../../build/pc .git/hooks/pre-commit && ln -s ../../scripts/pc .git/hooks/post-commit"
+      " && ln -s ../lib/real scripts/pc && echo x >lib/real && ln -s ../../lib/late .vscode/deep/l"
+      " && mkdir .github && ln -s ../tools/husky .github/workflows && ln -s ../../lib/h "
+      "tools/husky/pre-push");
+  before();
+  tree.must(
+      "cd w && echo evil >build/pc && rm scripts/pc && echo evil >scripts/pc && echo evil >lib/late"
+      " && echo evil >lib/h && echo fine >lib/free");
+  EXPECT_EQ(moved(after()), (Lines{"build/pc: guard .git/hooks", "lib/h: guard .github/workflows",
+                                   "lib/late: guard .vscode", "scripts/pc: guard .git/hooks"}));
+  EXPECT_TRUE(exists(tree / "w/lib/free"));
 }
 
 // The inode alone would not tell: its number may be that of the removed file.

@@ -284,6 +284,7 @@ TEST_F(GitFilesTest, LinksAreNotMovedOutOfWhatWasMadeInside) {
   ASSERT_TRUE(files->make_directory({made->node, "logs"}, 0755));
   EXPECT_EQ(error(files->rename({made->node, "a"}, {kRoot, "COMMIT_EDITMSG"}, 0)), EROFS);
   EXPECT_EQ(error(files->rename({made->node, "logs"}, {kRoot, "logs"}, 0)), EROFS);
+  EXPECT_EQ(error(files->rename({node(kRoot, "modules"), "new"}, {kRoot, "logs"}, 0)), EROFS);
   EXPECT_EQ(error(files->rename({kRoot, "description"}, {made->node, "a"}, RENAME_EXCHANGE)),
             EROFS);
   EXPECT_EQ(error(files->link(node(made->node, "a"), {kRoot, "COMMIT_EDITMSG"})), EPERM);
