@@ -120,6 +120,7 @@ ServedPlace GitFiles::place_of(const ServedPlace& parent, std::string_view name,
 Answer<Found> GitFiles::look_up(NewName at) {
   const ServedNode* const parent = nodes_.find(at.parent);
   if (parent == nullptr) return std::unexpected(ESTALE);
+  if (parent->hidden) return std::unexpected(EACCES);
   const std::string name(at.name);
   if (UniqueFd draft = drafts_.find(parent->identity, name); draft.valid())
     return look_up_draft(std::move(draft));
@@ -129,7 +130,9 @@ Answer<Found> GitFiles::look_up(NewName at) {
     return look_up_lock();
   if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
   ServedPlace place = place_of(parent->place, name, fd.get(), status);
+  const bool hidden = known_.hidden.contains({parent->identity, name});
   const auto [number, node] = nodes_.enter(std::move(fd), status);
+  node->hidden = node->hidden || hidden;
   if (number == fuse::kRoot) return std::unexpected(ELOOP);
   if (!place.guarded() && !S_ISDIR(status.st_mode)) place.guard = node->place.guard;
   node->place = std::move(place);
@@ -239,6 +242,8 @@ Answer<ServedNode*> GitFiles::writable_parent(NewName at) {
   ServedNode* const parent = current(at.parent);
   if (parent == nullptr) return std::unexpected(ESTALE);
   if (parent->place.guarded()) return refuse(parent->place.guard, parent->fd.get(), at.name);
+  if (parent->hidden || known_.hidden.contains({parent->identity, std::string(at.name)}))
+    return std::unexpected(EACCES);
   if (const std::string_view guard = rules_.guard_of(parent->place, at.name); !guard.empty())
     return refuse(guard, parent->fd.get(), at.name);
   return parent;
@@ -334,6 +339,7 @@ Answer<Found> GitFiles::link(fuse::Node number, NewName at) {
   if (node == nullptr) return std::unexpected(ESTALE);
   if (node->place.guarded()) return refuse(node->place.guard, node->fd.get());
   if (node->type == S_IFLNK) return std::unexpected(EPERM);
+  if (node->hidden) return std::unexpected(EACCES);
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
   if (::linkat(AT_FDCWD, path_of(node->fd.get()).c_str(), (*parent)->fd.get(),
@@ -373,6 +379,7 @@ Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr
   const ServedNode* const node = current(number);
   if (node == nullptr) return std::unexpected(ESTALE);
   if (node->place.guarded()) return refuse(node->place.guard, node->fd.get());
+  if (node->hidden) return std::unexpected(EACCES);
   // Inside there is one id. As root this process could give the file to any other.
   if (((wanted.valid & FATTR_UID) != 0 && wanted.uid != ids_.inside_uid) ||
       ((wanted.valid & FATTR_GID) != 0 && wanted.gid != ids_.inside_gid))
@@ -403,6 +410,7 @@ Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr
 Answer<std::string> GitFiles::read_link(fuse::Node number) {
   const ServedNode* const node = nodes_.find(number);
   if (node == nullptr) return std::unexpected(ESTALE);
+  if (node->hidden) return std::unexpected(EACCES);
   std::array<char, PATH_MAX> text{};
   const ssize_t size = ::readlinkat(node->fd.get(), "", text.data(), text.size());
   if (size < 0) return failure();
@@ -446,6 +454,7 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
   if (node == nullptr) return std::unexpected(ESTALE);
   // Opening a FIFO would block, opening a device would act on it. The kernel does not ask us to.
   if (node->type != S_IFREG) return std::unexpected(EINVAL);
+  if (node->hidden) return std::unexpected(EACCES);
   if (writes(flags) && node->place.guarded()) return refuse(node->place.guard, node->fd.get());
   constexpr std::uint32_t kPassed = O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
   // O_NONBLOCK: another sandbox may hold a lease on the file, and would stop us.
@@ -529,6 +538,7 @@ Answer<Opened> GitFiles::open_directory(fuse::Node number) {
   const ServedNode* const node = nodes_.find(number);
   if (node == nullptr) return std::unexpected(ESTALE);
   if (node->type != S_IFDIR) return std::unexpected(ENOTDIR);
+  if (node->hidden) return std::unexpected(EACCES);
   const Answer<fuse::Handle> handle =
       keep(::open(path_of(node->fd.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!handle) return std::unexpected(handle.error());

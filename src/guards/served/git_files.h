@@ -33,6 +33,9 @@ struct KnownFiles {
   std::set<Inode>
       linked{};  // guarded files with several hard links: read-only under each of their names
   std::set<BornDirectory> made{};  // git directories that earlier sandboxes made
+  // What a rule hides, by directory and name. A mount covers it too, but the kernel detaches mounts from a name that
+  // could not be looked up, for which a sandbox can see to it.
+  std::set<std::pair<Inode, std::string>> hidden{};
 };
 
 // Used by one thread, which has a umask of 0 of its own.

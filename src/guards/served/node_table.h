@@ -19,6 +19,7 @@ struct ServedNode {
   std::pair<std::uint64_t, std::uint64_t> identity{};  // device, inode
   std::uint32_t type = 0;                              // S_IFMT of its mode
   std::uint64_t references = 0;
+  bool hidden = false;  // neither its contents nor what is below can be had
   // Of a file: `guard` stays once it was found under a guarded name; other hard links are the same inode.
   ServedPlace place{};
 };

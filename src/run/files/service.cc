@@ -34,7 +34,8 @@ struct Task {
   guards::ServedIds ids{};
   std::vector<GitDirectory> git{};  // every known one
   std::set<guards::Inode> linked{};
-  std::set<guards::BornDirectory> made{};  // by earlier sandboxes
+  std::set<guards::BornDirectory> made{};                    // by earlier sandboxes
+  std::set<std::pair<guards::Inode, std::string>> hidden{};  // directory and name
   guards::Refusals* refusals = nullptr;
   int socket = -1;
   int stop = -1;
@@ -52,6 +53,26 @@ std::set<guards::Inode> linked_files(const std::vector<WorkspaceFacts>& before) 
     for (const GuardedPath& path : facts.guarded)
       if (path.links > 1 && !path.directory) found.emplace(path.device, path.inode);
   return found;
+}
+
+// What rules hide in git directories that are served.
+std::set<std::pair<guards::Inode, std::string>> hidden_names(const Plan& plan) {
+  std::set<std::pair<guards::Inode, std::string>> hidden;
+  for (const Step& step : plan.steps) {
+    const auto* hide = std::get_if<HideMount>(&step.action);
+    if (hide == nullptr) continue;
+    for (const Step& other : plan.steps) {
+      const auto* bind = std::get_if<BindMount>(&other.action);
+      if (bind == nullptr || bind->through != Through::supervisor ||
+          !is_within(hide->target, bind->target) || hide->target == bind->target)
+        continue;
+      const Path path = join(bind->source, relative_to(hide->target, bind->target));
+      struct stat status{};
+      if (::lstat(parent_of(path).c_str(), &status) == 0)
+        hidden.emplace(guards::Inode(status.st_dev, status.st_ino), name_of(path));
+    }
+  }
+  return hidden;
 }
 
 Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
@@ -76,6 +97,7 @@ Task task_of(const Plan& plan, const std::vector<WorkspaceFacts>& before) {
     if (bind != nullptr && bind->through == Through::supervisor)
       task.directories.push_back(bind->source);
   }
+  task.hidden = hidden_names(plan);
   return task;
 }
 
@@ -120,7 +142,11 @@ Result<void> serve_all(const Task& task) {
     mounted[index].files = TRY(guards::GitFiles::open(
         task.directories[index],
         guards::GuardNames(task.names, named_in(task.directories[index], task.named)), task.ids,
-        {.git = inodes_of(task.git), .linked = task.linked, .made = task.made}, *task.refusals));
+        {.git = inodes_of(task.git),
+         .linked = task.linked,
+         .made = task.made,
+         .hidden = task.hidden},
+        *task.refusals));
     mounted[index].session = std::make_unique<fuse::Session>(*mounted[index].files);
   }
   std::vector<std::byte> buffer(fuse::kMessageSize);

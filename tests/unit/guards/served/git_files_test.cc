@@ -36,8 +36,12 @@ class GitFilesTest : public testing::Test {
     const std::vector<std::string> names{".git", ".git/config", ".git/hooks",
                                          ".git/info/attributes"};
     const ServedIds ids{::getuid(), ::getgid(), 1000, 1000};
+    tree.must("mkdir -p g/secret/below");
+    tree.write("g/token", "secret");
     auto opened = GitFiles::open(tree / "g", GuardNames(names), ids,
-                                 {.git = {inode_of("g/modules/sub")}}, refusals);
+                                 {.git = {inode_of("g/modules/sub")},
+                                  .hidden = {{inode_of("g"), "token"}, {inode_of("g"), "secret"}}},
+                                 refusals);
     if (opened) files = std::move(*opened);
   }
 
@@ -124,6 +128,25 @@ TEST_F(GitFilesTest, WhatTheHostMovesToAGuardedPlaceIsGuardedThere) {
   tree.must("mv g/fourth g/another/y; rm g/fifth");
   EXPECT_EQ(error(files->write(fourth->second.handle, 0, bytes)), 0);
   EXPECT_EQ(error(files->write(fifth->second.handle, 0, bytes)), 0);
+}
+
+// The mount that covers a hidden name can be detached from inside.
+TEST_F(GitFilesTest, WhatIsHiddenIsNotGivenOut) {
+  ASSERT_NE(files, nullptr);
+  const fuse::Node file = node(kRoot, "token");
+  const fuse::Node directory = node(kRoot, "secret");
+  ASSERT_TRUE(file != 0 && directory != 0);  // something must be there to be covered
+  EXPECT_EQ(error(files->open(file, O_RDONLY)), EACCES);
+  EXPECT_EQ(error(files->open_directory(directory)), EACCES);
+  EXPECT_EQ(error(files->look_up({directory, "below"})), EACCES);
+  EXPECT_EQ(error(files->link(file, {kRoot, "other"})), EACCES);
+  EXPECT_EQ(error(files->rename({kRoot, "token"}, {kRoot, "other"}, 0)), EACCES);
+  EXPECT_EQ(error(files->rename({kRoot, "description"}, {kRoot, "token"}, 0)), EACCES);
+  EXPECT_EQ(error(files->remove({kRoot, "token"}, 0)), EACCES);
+  // The host replaces it.
+  tree.must("echo new > g/x && mv g/x g/token");
+  EXPECT_EQ(error(files->open(node(kRoot, "token"), O_RDONLY)), EACCES);
+  EXPECT_EQ(error(files->open(node(kRoot, "description"), O_RDONLY)), 0);  // control
 }
 
 // A sandbox can take a lease on a file of the workspace, and be told to give it up for 45 seconds. Every other sandbox and
