@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "host/probe.h"
 #include "sys/capabilities.h"
 #include "tools/files/file_tools.h"
 #include "tools/tool_context.h"
@@ -36,10 +37,11 @@ ToolOutput fetch(const ToolContext& context, const Json& arguments) {
   most.time = std::min(most.time, context.limits.timeout.value_or(most.time));
   most.size = std::min<std::uint64_t>(most.size, context.limits.output_limit);
   if (context.sandbox == nullptr) return fetch_url(arguments, system_resolver(), {}, most);
-  if (context.sandbox->network == NetworkMode::none)
-    return refusal("fetch_url: the policy gives this sandbox no network",
-                   Rule::of_coop(Part::network_mode, "none"));
-  return fetch_url(arguments, system_resolver(), fetch_rules(*context.sandbox), most);
+  HostFacts facts;
+  if (const Result<void> found = host::inspect_networks(facts); !found)
+    return refusal(found.error());
+  return fetch_url(arguments, system_resolver(), fetch_rules(*context.sandbox, facts.networks),
+                   most);
 }
 
 constexpr std::array kRows{

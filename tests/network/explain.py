@@ -1,4 +1,4 @@
-"""`coop policy explain HOST` and a running sandbox agree on a grid of destinations, in every mode."""
+"""`coop policy explain HOST`, a running sandbox and fetch_url agree on a grid of destinations, in every mode."""
 
 import concurrent.futures
 import itertools
@@ -101,6 +101,45 @@ class Explain(Case):
                  if expected[place] != reached[place] and not (place in without and not reached[place])}
         self.assertEqual(wrong, {}, f"{mode} {flags}")
         return sum(expected.values())
+
+    def fetched(self, mode, flags):
+        """The destinations that fetch_url does not refuse. Not all of them are HTTP servers: a failure is no refusal."""
+        def ask(place):
+            done = subprocess.run([COOP, "tool", "fetch_url", json.dumps({"url": f"http://{with_port(*place)}/"}), "--json",
+                                   "--workspace", PROJECT, "--network", mode, *flags],
+                                  capture_output=True, text=True, check=False)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            return place, json.loads(done.stdout)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            return {place: answer for place, answer in pool.map(ask, DESTINATIONS)}
+
+    def compare_fetch(self, mode, *flags):
+        def expected(verdicts, host, port):
+            def denied(address):
+                return verdicts[address, port]["rule"].startswith("network.deny")
+
+            def allowed(address):
+                by_name = host in FIXED and mode == "allowlist" and address in PUBLIC_ADDRESSES and not denied(address)
+                return verdicts[address, port]["verdict"] == "reachable" or by_name
+
+            # Over veth, IPv6 addresses of a name are left out; one that a rule denies still refuses the name.
+            behind = [address for address in FIXED.get(host, []) if mode != "veth" or ":" not in address or denied(address)]
+            return allowed(host) and (host not in FIXED or (bool(behind) and all(map(allowed, behind))))
+
+        behind = {(address, port) for name, port in DESTINATIONS for address in FIXED.get(name, [])}
+        verdicts = self.explained(mode, flags, {*DESTINATIONS, *behind})
+        answers = self.fetched(mode, flags)
+        wrong = {with_port(*place): f"explain: {expected(verdicts, *place)}, fetch_url: {answer}"
+                 for place, answer in answers.items()
+                 if expected(verdicts, *place) != (answer["structured"].get("outcome") != "refused")}
+        self.assertEqual(wrong, {}, f"{mode} {flags}")
+        return sum(answer["structured"].get("outcome") != "refused" for answer in answers.values())
+
+    def test_fetch_url(self):
+        self.assertEqual(self.compare_fetch("none", *PORT), 4)
+        self.assertGreater(self.compare_fetch("allowlist", *LISTED, *PORT), 15)
+        for mode in ("full", "veth") if IS_ROOT else ("full",):
+            self.assertGreater(self.compare_fetch(mode, *OPEN, *PORT), 15)
 
     def test_the_grid_is_large_enough(self):
         self.assertGreaterEqual(len(DESTINATIONS), 100)

@@ -5,7 +5,7 @@
 #   neighbours  services of the host, other sandboxes, sockets, the sandbox's own network
 #   modes       none, veth and host; files of the view; that nothing stays behind
 #   full        the same for pasta and slirp4netns, and without them
-#   explain     what `policy explain` says of 100 destinations is what a sandbox does, in every mode
+#   explain     what `policy explain` says of 100 destinations is what a sandbox and fetch_url do, in every mode
 #   load        many connections, large streams, slow clients, kill -9
 # COOP_PROGRAM is bin/coop of a build or installation. Root makes the world of the test (world.sh), in namespaces of its
 # own: nothing here touches the machine's network, and all of it ends with this script. Exits with 77 where that is
@@ -33,6 +33,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 # Where an ordinary user can read and run everything.
 mkdir -p "$scratch/bin" "$scratch/home/project"
 cp "$COOP_PROGRAM" "$scratch/bin/coop"
+cp -r "$(dirname -- "$COOP_PROGRAM")/../libexec" "$scratch/libexec"
 cp -r "$here" "$scratch/network"
 gcc -static -O1 -w -o "$scratch/home/project/plain_client" "$here/plain_client.c"
 export COOP_PROGRAM=$scratch/bin/coop COOP_TEST_USER=$user COOP_TEST=$test SCRATCH=$scratch

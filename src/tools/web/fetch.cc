@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "egress/machine_addresses.h"
+#include "policy/destinations/cover.h"
 #include "tools/web/urls.h"
 
 namespace coop::tools {
@@ -21,6 +22,7 @@ namespace coop::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using policy::Reason;
 
 constexpr std::size_t kMostHeaderBytes = 64U << 10U;
 constexpr std::size_t kMostAddresses = 16;
@@ -53,18 +55,50 @@ std::string text_of(const void* address, std::size_t size) {
   return address_text({static_cast<const char*>(address), size});
 }
 
-std::unexpected<Error> refused(const Url& url, const std::string& place,
-                               const policy::Verdict& verdict, const Destination& asked) {
-  const bool by_a_rule = verdict.reason == policy::Reason::denied;
-  return denied("fetch " + to_text(url),
-                place + (by_a_rule ? " is denied" : " is not on the list of allowed hosts"),
-                rule_of(verdict), policy::grant_for(verdict.remedy, asked));
-}
-
 // `place`: "10.0.0.1", or "example.com has the address 10.0.0.1, which".
 std::unexpected<Error> guarded(const std::string& place, std::string_view reason) {
   return denied("address guard", place + " is " + std::string(reason),
                 Rule::of_coop(Part::address_guard));
+}
+
+std::unexpected<Error> refused(const Url& url, const std::string& place,
+                               const policy::Verdict& verdict, const Destination& asked) {
+  const std::string doing = "fetch " + to_text(url);
+  const std::optional<Grant> grant = policy::grant_for(verdict.remedy, asked);
+  switch (verdict.reason) {
+    case Reason::guarded:
+    case Reason::machine: return guarded(place, verdict.address_is);
+    case Reason::denied: return denied(doing, place + " is denied", rule_of(verdict), grant);
+    case Reason::no_network:
+      return denied(doing, "the policy gives this sandbox no network",
+                    Rule::of_coop(Part::network_mode, "none"));
+    case Reason::inside:
+      return denied(doing, place + " is the sandbox itself", rule_of(verdict), grant);
+    case Reason::only_ipv4:
+      return denied(doing, place + " is IPv6, and a veth link carries IPv4 only", rule_of(verdict));
+    default:
+      return denied(doing, place + " is not on the list of allowed hosts", rule_of(verdict), grant);
+  }
+}
+
+policy::Verdict judge(const policy::SandboxNetwork& network, const Destination& asked,
+                      const policy::AddressGuard& guard) {
+  return network.mode == NetworkMode::host ? policy::judge(network.connections, asked, guard)
+                                           : policy::judge_inside(network, asked, guard);
+}
+
+// In an open network a program resolves the name itself, and connects as to any address.
+policy::Verdict judge_found(const policy::SandboxNetwork& network, const Destination& address,
+                            const policy::AddressGuard& guard) {
+  const bool open = network.mode == NetworkMode::full || network.mode == NetworkMode::veth;
+  return open ? policy::judge_inside(network, address, guard)
+              : policy::judge_found(network.connections, address, guard);
+}
+
+bool has_rule(const policy::SandboxNetwork& network, const Destination& asked) {
+  return std::ranges::any_of(network.connections.allowed, [&](const DestinationRule& rule) {
+    return policy::covers(rule.destination, asked, policy::Portless::usual);
+  });
 }
 
 Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& rules) {
@@ -79,27 +113,39 @@ Result<Hop> checked(const Url& url, const Resolver& resolver, const FetchRules& 
   const std::optional<std::string> numeric = address_bytes(url.host);
   const Destination asked = numeric ? policy::address_destination(*numeric, url.port)
                                     : policy::name_destination(url.host, url.port);
-  const policy::Verdict first = policy::judge(rules.rules, asked, guard);
-  if (first.reason == policy::Reason::guarded) return guarded(url.host, first.address_is);
-  if (!first.allowed())
-    return refused(url, host_text(asked) + " port " + std::to_string(url.port), first, asked);
+  const policy::Verdict first = judge(rules.network, asked, guard);
+  const bool by_address = first.reason == Reason::guarded || first.reason == Reason::machine;
+  const std::string port = by_address ? "" : " port " + std::to_string(url.port);
+  if (!first.allowed()) return refused(url, host_text(asked) + port, first, asked);
   if (numeric) {
     hop.addresses = {host_text(asked)};
     return hop;
   }
+  if (first.reason == Reason::host_port) {
+    hop.addresses = {"127.0.0.1", "::1"};
+    return hop;
+  }
+  if (!has_rule(rules.network, asked)) TRY(check_public_name(url.host));
   const std::vector<std::string> found = TRY(resolver(url.host));
   if (found.empty()) return failed(url, "the name has no address");
   // One forbidden address refuses the name: an attacker returns both and hopes for the wrong one.
+  policy::Verdict left_out;
   for (const std::string& address : found) {
     const std::string place = url.host + " has the address " + printable(address) + ", which";
     const std::optional<std::string> bytes = address_bytes(address);
     if (!bytes) return guarded(place, "not an address");
     const Destination one = policy::address_destination(*bytes, url.port);
-    const policy::Verdict verdict = policy::judge_found(rules.rules, one, guard);
-    if (verdict.reason == policy::Reason::guarded) return guarded(place, verdict.address_is);
+    const policy::Verdict verdict = judge_found(rules.network, one, guard);
+    if (verdict.reason == Reason::only_ipv4) {
+      left_out = verdict;
+      continue;
+    }
+    // Only localhost leads to a port of the host: another name may be an attacker's (DNS rebinding).
+    if (verdict.reason == Reason::host_port) return guarded(place, "loopback: this machine");
     if (!verdict.allowed()) return refused(url, place, verdict, one);
     hop.addresses.push_back(host_text(one));
   }
+  if (hop.addresses.empty()) return refused(url, url.host, left_out, asked);
   return hop;
 }
 

@@ -71,10 +71,11 @@ std::string text_of(const Fetched& page) {
 
 }  // namespace
 
-FetchRules fetch_rules(const Policy& policy) {
+FetchRules fetch_rules(const Policy& policy, const std::vector<Prefix>& neighbours) {
   if (policy.network == NetworkMode::host) return {};
-  if (policy.network == NetworkMode::none) return {.rules = {}};
-  return {.rules = policy::sandbox_network(policy, {}).connections};
+  FetchRules rules{.network = policy::sandbox_network(policy, neighbours)};
+  rules.network.datagrams = {};  // HTTP goes over TCP
+  return rules;
 }
 
 ToolOutput fetch_url(const Json& arguments, const Resolver& resolver, const FetchRules& rules,

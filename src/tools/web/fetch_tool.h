@@ -7,8 +7,8 @@
 
 namespace coop::tools {
 
-// What the tool may reach for a sandbox with this policy.
-FetchRules fetch_rules(const Policy& policy);
+// What the tool may reach for a sandbox with this policy. `neighbours`: the networks that this machine is in.
+FetchRules fetch_rules(const Policy& policy, const std::vector<Prefix>& neighbours);
 
 // {url, max_bytes?: 1..1048576}. The text is the status, the last URL and the content type, then the
 // body: always UTF-8 without control characters; of what is not text, only type and size. Structured:

@@ -25,13 +25,11 @@ struct LocalName {
 };
 
 // The addresses behind a name are checked as well; these names are refused without asking for them.
+constexpr std::array<std::string_view, 4> kMetadataNames{
+    "metadata", "instance-data", "metadata.google.internal", "instance-data.ec2.internal"};
 constexpr std::array kLocalNames{
     LocalName{"localhost", "names this machine"},
     LocalName{"localdomain", "names this machine"},
-    LocalName{"metadata", "names a cloud metadata service"},
-    LocalName{"instance-data", "names a cloud metadata service"},
-    LocalName{"metadata.google.internal", "names a cloud metadata service"},
-    LocalName{"instance-data.ec2.internal", "names a cloud metadata service"},
     LocalName{"internal", "names a machine of a private network"},
     LocalName{"local", "names a machine nearby (mDNS)"},
     LocalName{"home.arpa", "names a machine of a home network"},
@@ -80,14 +78,8 @@ Result<void> check_label(std::string_view label, std::string_view host) {
   return {};
 }
 
-Result<void> check_public_name(std::string_view host) {
-  for (const LocalName& local : kLocalNames)
-    if (host == local.name || host.ends_with("." + std::string(local.name)))
-      return refused(in_quotes(host) + " " + std::string(local.reason));
-  if (!host.contains('.'))
-    return refused(in_quotes(host) + " has no dot: such names mean machines nearby",
-                   "write the whole name");
-  return {};
+bool is_below(std::string_view host, std::string_view name) {
+  return host == name || host.ends_with("." + std::string(name));
 }
 
 Result<std::string> read_name(std::string_view text) {
@@ -111,7 +103,8 @@ Result<std::string> read_name(std::string_view text) {
     return refused(in_quotes(text) + " is an odd form of an address",
                    "write four decimal numbers without leading zeros");
   }
-  TRY(check_public_name(host));
+  for (const std::string_view name : kMetadataNames)
+    if (is_below(host, name)) return refused(in_quotes(host) + " names a cloud metadata service");
   return host;
 }
 
@@ -203,6 +196,16 @@ Result<Url> parse_url(std::string_view text) {
   if (to_text(url).size() > kLongestUrl)
     return refused("longer than " + std::to_string(kLongestUrl) + " bytes");
   return url;
+}
+
+Result<void> check_public_name(std::string_view host) {
+  for (const LocalName& local : kLocalNames)
+    if (is_below(host, local.name))
+      return refused(in_quotes(host) + " " + std::string(local.reason));
+  if (!host.contains('.'))
+    return refused(in_quotes(host) + " has no dot: such names mean machines nearby",
+                   "write the whole name");
+  return {};
 }
 
 std::string to_text(const Url& url) {

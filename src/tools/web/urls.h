@@ -31,9 +31,12 @@ struct Url {
 
 // http(s) only. Userinfo, control characters, backslashes, blanks, odd forms of addresses (octal, hex,
 // one number, short), names that are not ASCII letters, digits, '-' and '.' (write IDN as punycode), and
-// names of metadata services and of this machine are refused with the reason. No fragment is kept.
-// Bytes of UTF-8 in path and query become %xx. Addresses are only read here; policy::judge() judges.
+// names of metadata services are refused with the reason. No fragment is kept.
+// Bytes of UTF-8 in path and query become %xx. Addresses are only read here; fetch() judges them.
 Result<Url> parse_url(std::string_view text);
+
+// Refuses names of this machine and of machines nearby ("localhost", "db.internal", "printer").
+Result<void> check_public_name(std::string_view host);
 
 // As parse_url() reads it: parse_url(to_text(url)) == url. No port where it is the scheme's own.
 std::string to_text(const Url& url);
@@ -61,15 +64,18 @@ struct FetchLimits {
 using Resolver = std::function<Result<std::vector<std::string>>(const std::string& host)>;
 Resolver system_resolver();
 
-// The hosts a fetch may reach: the same as the sandbox's.
+// The hosts a fetch may reach: those that judge_inside() gives a program of this sandbox. With the host's network, and
+// without a sandbox: the internet, by judge(), since nothing else keeps a fetch from this machine and its networks.
 struct FetchRules {
-  policy::DestinationRules rules{.unlisted = policy::DestinationRules::Unlisted::open};
+  policy::SandboxNetwork network{
+      .mode = NetworkMode::host,
+      .connections = {.unlisted = policy::DestinationRules::Unlisted::open}};
   std::vector<std::string> addresses{};  // never guarded, whatever the port; for tests only
 };
 
 // GET. Every name is resolved once, every address checked, and the connection goes to the checked
-// address; each redirect is parsed and checked anew. One forbidden address forbids its name. What a
-// guard refuses is an Error whose operation is that guard: "url guard" or "address guard"; what the
+// address; each redirect is parsed and checked anew. One forbidden address forbids its name. Local names are
+// refused unless a rule names them: check_public_name(). What a guard refuses is an Error whose operation is that guard: "url guard" or "address guard"; what the
 // rules refuse is one with a rule and, where there is one, its grant.
 Result<Fetched> fetch(std::string_view url, const FetchLimits& limits, const Resolver& resolver,
                       const FetchRules& rules = {});

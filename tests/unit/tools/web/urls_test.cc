@@ -73,7 +73,7 @@ TEST(UrlTest, RefusesOddHosts) {
   EXPECT_THAT(why_refused(overlong + "example/"), HasSubstr("is too long"));
 }
 
-TEST(UrlTest, RefusesNamesOfThisMachineAndOfMachinesNearby) {
+TEST(UrlTest, RefusesMetadataNamesAlwaysAndOtherLocalNamesWithoutARule) {
   const std::map<std::string, std::string> names{
       {"localhost", "names this machine"},
       {"LOCALHOST", "names this machine"},
@@ -95,8 +95,15 @@ TEST(UrlTest, RefusesNamesOfThisMachineAndOfMachinesNearby) {
       {"com", "has no dot"},
       {"router.", "has no dot"},
   };
-  for (const auto& [host, reason] : names)
-    EXPECT_THAT(why_refused("http://" + host + "/"), HasSubstr(reason)) << host;
+  for (const auto& [host, reason] : names) {
+    const Result<Url> url = parse_url("http://" + host + "/");
+    EXPECT_EQ(url.has_value(), reason != "names a cloud metadata service") << host;
+    const Result<void> refused = url ? check_public_name(url->host) : std::unexpected(url.error());
+    ASSERT_FALSE(refused.has_value()) << host;
+    EXPECT_EQ(refused.error().operation, "url guard") << host;
+    EXPECT_THAT(refused.error().subject, HasSubstr(reason)) << host;
+  }
+  EXPECT_TRUE(check_public_name("mylocal.example").has_value());
 }
 
 TEST(UrlTest, RefusesOddFormsOfAddresses) {
@@ -226,7 +233,7 @@ TEST(UrlReferenceTest, LeadsFromHttpToHttpsAndNotBack) {
 TEST(UrlReferenceTest, IsCheckedLikeAnyOtherUrl) {
   const Url base = parse_url("https://a.example/b/c").value();
   for (const char* location :
-       {"file:///etc/passwd", "//localhost/", "///x", "//u@b.example/", R"(/\b.example)",
+       {"file:///etc/passwd", "//metadata/", "///x", "//u@b.example/", R"(/\b.example)",
         R"(\\b.example)", "/a b", "http:x", "x:y", "/\x01"})
     EXPECT_FALSE(resolve_reference(base, location).has_value()) << location;
   EXPECT_FALSE(resolve_reference(base, std::string(1U << 20U, '/')).has_value());
