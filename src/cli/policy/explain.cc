@@ -1,8 +1,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/path.h"
 #include "cli/options_policy.h"
 #include "cli/policy/explain_host.h"
@@ -19,8 +17,6 @@
 namespace coop::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A word with a slash, "~" or an existing name is a path; anything else, and a URL, is a host.
 bool is_path(const std::string& word) {
@@ -86,21 +82,31 @@ plan::Explanation explain_word(const run::Prepared& prepared, const Path& writte
   return inside;
 }
 
-Result<Answer> explain_path(const Policy& wanted, const std::string& word) {
+report::Verdict verdict_of(plan::Reach reach) {
+  switch (reach) {
+    case plan::Reach::absent:
+    case plan::Reach::hidden: return report::Verdict::denied;
+    case plan::Reach::readable: return report::Verdict::readable;
+    case plan::Reach::scratch: return report::Verdict::scratch;
+    case plan::Reach::writable: return report::Verdict::writable;
+  }
+  return report::Verdict::denied;
+}
+
+Result<report::Explained> explain_path(const Policy& wanted, const std::string& word) {
   run::Draft draft = TRY(run::begin_prepare(wanted));
   const Path written =
       normalize(policy::expand_home(word, draft.host.home), draft.host.working_directory);
   const run::Prepared prepared = TRY(run::finish_prepare(std::move(draft)));
   const plan::Explanation found = explain_word(prepared, written);
   const bool denied = !is_shown(found);
-  return Answer{.subject = found.path,
-                .verdict = denied ? "denied" : std::string(to_text(found.reach)),
-                .rule = report::to_text(found.origin),
-                .reason = found.reason,
-                .grant = denied && is_socket(written) ? "--socket " + written
-                         : found.grant                ? report::to_text(*found.grant)
-                                                      : std::string(),
-                .inside = denied ? Path{} : found.inside};
+  return report::Explained{
+      .subject = found.path,
+      .verdict = verdict_of(found.reach),
+      .rule = report::to_text(found.origin),
+      .reason = found.reason,
+      .grant = denied && is_socket(written) ? Grant{"--socket", written} : found.grant,
+      .inside = denied ? Path{} : found.inside};
 }
 
 // In place of the home directory, which no sandbox takes as its workspace unnamed: an existing directory that has
@@ -131,27 +137,6 @@ Result<Request> request_of(const Parsed& parsed) {
   return read_request(parsed, workspace);
 }
 
-std::string as_text(const Answer& answer) {
-  std::string text = printable(answer.subject) + ": " +
-                     (answer.verdict == "scratch" ? "private and writable" : answer.verdict);
-  if (!answer.inside.empty()) text += " at " + printable(answer.inside);
-  text += " by " + printable(answer.rule);
-  if (!answer.reason.empty()) text += " (" + printable(answer.reason) + ")";
-  if (!answer.grant.empty())
-    text += (answer.grant.starts_with("--ro") && answer.verdict != "denied"
-                 ? std::string("; to show the host's")
-                 : std::string("; to allow") + (answer.verdict == "readable" ? " writing" : "")) +
-            ": " + printable(answer.grant);
-  return text + "\n";
-}
-
-std::string as_json(const Answer& answer) {
-  const Json json{{"subject", answer.subject}, {"verdict", answer.verdict},
-                  {"rule", answer.rule},       {"reason", answer.reason},
-                  {"grant", answer.grant},     {"inside", answer.inside}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
 
 Result<int> policy_explain(const Parsed& parsed) {
@@ -160,9 +145,11 @@ Result<int> policy_explain(const Parsed& parsed) {
   if (words.size() != 1 || words.front().empty())
     return invalid("policy explain", "one path or host is expected",
                    "coop policy explain [FLAGS OF RUN] PATH|HOST");
-  const Answer answer = is_path(words.front()) ? TRY(explain_path(request.policy, words.front()))
-                                               : TRY(explain_host(request, words.front()));
-  TRY(print_all(request.options.json ? as_json(answer) : as_text(answer)));
+  const report::Explained answer = is_path(words.front())
+                                       ? TRY(explain_path(request.policy, words.front()))
+                                       : TRY(explain_host(request, words.front()));
+  TRY(print_all(request.options.json ? report::explained_json(answer)
+                                     : report::explained_text(answer)));
   return 0;
 }
 

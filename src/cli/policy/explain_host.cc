@@ -55,11 +55,11 @@ std::string host_port_text(const Policy& policy, const Destination& asked) {
 }
 
 // The engine's verdict in words.
-Answer worded(Answer answer, const policy::Verdict& verdict, const Policy& policy,
-              const Destination& asked) {
+report::Explained worded(report::Explained answer, const policy::Verdict& verdict,
+                         const Policy& policy, const Destination& asked) {
   const std::string host = to_text(asked);
-  const std::string grant = report::plain_text(policy::grant_for(verdict.remedy, asked));
-  if (verdict.allowed()) answer.verdict = "reachable";
+  const std::optional<Grant> grant = policy::grant_for(verdict.remedy, asked);
+  if (verdict.allowed()) answer.verdict = report::Verdict::reachable;
   switch (verdict.reason) {
     case Reason::shared_network: answer.reason = "the host's network is shared"; break;
     case Reason::host_port:
@@ -73,15 +73,15 @@ Answer worded(Answer answer, const policy::Verdict& verdict, const Policy& polic
     case Reason::denied: answer.rule = rule_text("network.deny", *verdict.rule); break;
     case Reason::no_network:
       answer.reason = "only the sandbox's own loopback is there";
-      answer.grant =
-          "--allow-net " + host + ", or network = { allow = [\"" + host + "\"] } in your policy";
+      answer.grant = Grant{"--allow-net", host};
+      answer.advice = ", or network = { allow = [\"" + host + "\"] } in your policy";
       break;
     case Reason::name_addresses: answer.reason = "inside, its addresses stand for names"; break;
     case Reason::machine:
       answer.rule = report::to_text(policy::rule_of(verdict));
       answer.reason = "it is " + std::string(verdict.address_is);
-      answer.grant =
-          "--host-port " + std::to_string(asked.port.value_or(kUsualPort)) + " for localhost";
+      answer.grant = Grant{"--host-port", std::to_string(asked.port.value_or(kUsualPort))};
+      answer.advice = " for localhost";
       break;
     case Reason::guarded:
       answer.rule = report::to_text(policy::rule_of(verdict));
@@ -100,8 +100,9 @@ Answer worded(Answer answer, const policy::Verdict& verdict, const Policy& polic
       break;
     case Reason::unlisted:
       answer.reason = "it is not in the allow-list";
-      if (verdict.remedy != policy::Remedy::none)
-        answer.grant = "--allow-net " + host + ", or network.allow in your policy";
+      if (verdict.remedy == policy::Remedy::none) break;
+      answer.grant = Grant{"--allow-net", host};
+      answer.advice = ", or network.allow in your policy";
       break;
   }
   return answer;
@@ -109,7 +110,7 @@ Answer worded(Answer answer, const policy::Verdict& verdict, const Policy& polic
 
 }  // namespace
 
-Result<Answer> explain_host(const Request& request, std::string_view text) {
+Result<report::Explained> explain_host(const Request& request, std::string_view text) {
   const Policy& policy = request.policy;
   const Destination asked = TRY(asked_for(text));
   HostFacts facts;
@@ -120,8 +121,8 @@ Result<Answer> explain_host(const Request& request, std::string_view text) {
       network, asked, [&](const Prefix& address) { return machine.forbidden(address); });
   const std::string mode = "network = \"" + std::string(to_text(policy.network)) + "\" (" +
                            origin_of_mode(request) + ")";
-  return worded({.subject = to_text(asked), .verdict = "denied", .rule = mode}, verdict, policy,
-                asked);
+  return worded({.about = report::About::destination, .subject = to_text(asked), .rule = mode},
+                verdict, policy, asked);
 }
 
 }  // namespace coop::cli

@@ -1,7 +1,6 @@
 #include "plan/show/explain.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -306,12 +305,6 @@ std::optional<Grant> grant_for(const Explanation& found, const Policy& policy) {
 }
 
 }  // namespace
-
-std::string_view to_text(Reach reach) {
-  constexpr std::array<std::string_view, 5> kWords{"absent", "hidden", "readable", "scratch",
-                                                   "writable"};
-  return kWords[static_cast<std::size_t>(reach)];
-}
 
 Explanation explain(const Plan& plan, const Policy& policy, const Path& path) {
   Explanation best = absent(plan, policy, path);

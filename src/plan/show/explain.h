@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "coop/grant.h"
@@ -20,7 +19,6 @@ enum class Reach : std::uint8_t {
   scratch,  // writable in a private layer; the host's file is unchanged
   writable,
 };
-std::string_view to_text(Reach reach);
 
 struct Explanation {
   Path path{};  // on the host, canonical

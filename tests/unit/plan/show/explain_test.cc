@@ -216,12 +216,9 @@ TEST(PlanExplainTest, TheGrantIsOneWordOfAShellAndHarmless) {
   EXPECT_EQ(grant("/srv/\x1b[2J'\\\xff"), "--ro $'/srv/\\x1b[2J\\x27\\x5c\\xff'");
 }
 
-TEST(PlanExplainTest, ReachHasAWord) {
-  EXPECT_EQ(to_text(Reach::absent), "absent");
-  EXPECT_EQ(to_text(Reach::hidden), "hidden");
-  EXPECT_EQ(to_text(Reach::readable), "readable");
-  EXPECT_EQ(to_text(Reach::writable), "writable");
-  EXPECT_EQ(to_text(Reach::scratch), "scratch");
+std::string word(Reach reach) {
+  constexpr std::array kWords{"absent", "hidden", "readable", "scratch", "writable"};
+  return kWords.at(static_cast<std::size_t>(reach));
 }
 
 TEST(PlanExplainTest, APathInsideIsExplainedByTheDeepestMountThatShowsIt) {
@@ -240,7 +237,7 @@ TEST(PlanExplainTest, APathInsideIsExplainedByTheDeepestMountThatShowsIt) {
   };
   const auto at = [&](const Path& inside) {
     const Explanation found = explain_inside(plan, Policy{}, inside);
-    return std::string(to_text(found.reach)) + " " + found.path;
+    return word(found.reach) + " " + found.path;
   };
   EXPECT_EQ(at("/work/a/b"), "writable /srv/p/a/b");
   EXPECT_EQ(at("/work"), "writable /srv/p");
@@ -278,7 +275,7 @@ TEST(PlanExplainTest, WhatIsMadeForTheSandboxIsExplainedByItsName) {
   };
   const auto at = [&](const Path& inside) {
     const Explanation found = explain_inside(plan, Policy{}, inside);
-    return std::string(to_text(found.reach)) + " " + found.inside + (found.own ? " own" : "");
+    return word(found.reach) + " " + found.inside + (found.own ? " own" : "");
   };
   EXPECT_EQ(at("/"), "readable / own");
   EXPECT_EQ(at("/etc"), "readable /etc own");
