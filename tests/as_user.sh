@@ -64,6 +64,7 @@ payload=$(staged "$COOP_PAYLOAD")
 # coop finds its other programs beside itself.
 tools=${COOP_BINARY%/bin/*}/libexec/coop/coop-tools
 [[ ! -e $tools ]] || staged "$tools" libexec/coop >/dev/null
+[[ $1 != *.py ]] || staged "$(dirname -- "${BASH_SOURCE[0]}")/support/run_tests.py" >/dev/null
 shift
 cd /tmp
 exec runuser -u "$name" -- env -u XDG_RUNTIME_DIR HOME="/home/$name" USER="$name" LOGNAME="$name" \

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from run_tests import main
+
 COOP = os.environ["COOP_PROGRAM"]
 POLICY = '[sandbox]\nwritable_paths = ["/srv"]\n'
 MOUNT = 'mount -t overlay overlay -o lowerdir="$1":/etc /etc && shift && exec "$@"'
@@ -221,4 +223,4 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--enter-with-timeout"]:
         print(enter_with_timeout(*sys.argv[2:]))
     else:
-        unittest.main()
+        main()

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
+from run_tests import main
+
 COOP = os.environ["COOP_PROGRAM"]
 PEOPLE = """
 [agent]
@@ -81,4 +83,4 @@ class Command(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

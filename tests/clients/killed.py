@@ -8,6 +8,8 @@ import tempfile
 import time
 import unittest
 
+from run_tests import main
+
 COOP = os.environ["COOP_PROGRAM"]
 
 
@@ -92,4 +94,4 @@ class Killed(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -17,6 +17,8 @@ import time
 import unittest
 import urllib.request
 
+from run_tests import main
+
 PUBLIC, PRIVATE, LOOPBACK, OWN = "93.184.216.34", "10.0.0.5", "127.0.0.1", "45.33.32.2"
 NEIGHBOUR = "45.33.32.1"  # on the same link: the other network serves it as well
 SECRET = "secret of the inside"
@@ -177,4 +179,4 @@ class Rebinding(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

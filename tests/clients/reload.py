@@ -10,6 +10,8 @@ import time
 import unittest
 import urllib.request
 
+from run_tests import main
+
 COOP = os.environ["COOP_PROGRAM"]
 CONFIG = """
 [agent]
@@ -325,4 +327,4 @@ for name in [name for name in dir(Reload) if name.startswith("test_") and "next_
     setattr(Terminate, name, None)
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -43,6 +43,7 @@ stage() {
   cp "$(dirname -- "$COOP_PROGRAM")/../libexec/coop/coop-tools" "$scratch/coop/libexec/coop/"
   cp -L "$COOP_LIBRARY" "$scratch/coop/lib/libcoop.so"
   cp -r "$here" "$scratch/clients"
+  cp "$here/../support/run_tests.py" "$scratch/clients/"
   cp -r "$root/sdk" "$root/include" "$scratch"
   export COOP_PROGRAM=$scratch/coop/bin/coop COOP_LIBRARY=$scratch/coop/lib/libcoop.so
   case $client in
@@ -104,7 +105,7 @@ case $client in
     ;;
   python)
     export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python
-    run python3 -m unittest discover -s "$scratch/sdk/python/tests"
+    run python3 "$scratch/clients/run_tests.py" discover -s "$scratch/sdk/python/tests"
     example_of "$scratch/sdk/python/README.md" python >"$scratch/sdk/readme.py"
     run python3 "$scratch/sdk/readme.py"
     ;;

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from host import Case, COOP, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, Listener, allow, main, run
+from host import Case, COOP, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, Listener, allow, main, only_if, run
 from names import FIXED
 
 HOST_PORT = 8080
@@ -161,7 +161,7 @@ class Explain(Case):
         for flags in ((), (*OPEN, *PORT)):
             self.assertGreater(self.compare("full", *flags, attempts=3, without=six), 15)
 
-    @unittest.skipUnless(IS_ROOT, "making a link needs root")
+    @only_if(IS_ROOT)
     def test_veth(self):
         with open("/proc/sys/net/ipv4/ip_forward", "w", encoding="utf-8") as file:  # of the test's own network
             file.write("1")

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from host import (COOP, Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, SECRET, allow, command_of, main,
-                  processes, run, start, told, until)
+                  only_if, processes, run, start, told, until)
 
 PROVIDER = os.environ["COOP_PROVIDER"]
 CURL = "curl -sS -f --max-time 10 --cacert ca.pem "
@@ -20,7 +20,8 @@ s.connect((sys.argv[1], 7)); s.send(b"there and back"); print(s.recv(99))
 """
 
 
-@unittest.skipUnless(PROVIDER in ("pasta", "slirp4netns") and shutil.which(PROVIDER), f"without {PROVIDER}")
+@only_if(PROVIDER in ("pasta", "slirp4netns"))
+@unittest.skipUnless(shutil.which(PROVIDER), f"without {PROVIDER}")
 class Full(Case):
     def test_the_internet(self):
         self.works(run(CURL + "-4 http://good.example/ https://good.example/", network="full"), "public page")
@@ -28,7 +29,7 @@ class Full(Case):
         self.works(run(["python3", "-c", UDP, PUBLIC], network="full"), "there and back")
         self.works(run("env | grep -ci _proxy || true", network="full"), "0")
 
-    @unittest.skipUnless(PROVIDER == "pasta", "slirp4netns has no IPv6 by itself")
+    @only_if(PROVIDER == "pasta")  # slirp4netns has no IPv6 by itself
     def test_the_internet_of_ipv6(self):
         # Debian 12's pasta sometimes stalls a connection over IPv6, without coop as well.
         fetch = f"{CURL} -m 3 'http://[{PUBLIC6}]/'"
@@ -104,14 +105,14 @@ class Full(Case):
 
 
 class Without(Case):
-    @unittest.skipUnless(PROVIDER == "neither", "with one of the two")
+    @only_if(PROVIDER == "neither")
     def test_without_either_there_is_a_clear_error(self):
         done = run("true", network="full")
         self.assertEqual(done.returncode, 125)
         self.assertIn("neither pasta nor slirp4netns", done.stderr)
         self.assertIn("--network allowlist", done.stderr)
 
-    @unittest.skipUnless(PROVIDER == "no device" and not IS_ROOT, "where the device can be opened")
+    @only_if(PROVIDER == "no device" and not IS_ROOT)
     def test_where_the_device_is_roots_the_error_names_it(self):
         done = run("true", network="full")
         self.assertEqual(done.returncode, 125)

@@ -10,6 +10,8 @@ import time
 import unittest
 import urllib.request
 
+from run_tests import main, only_if  # noqa: F401, for the tests
+
 COOP, SCRATCH = os.environ["COOP_PROGRAM"], os.environ["SCRATCH"]
 PROJECT = os.path.join(SCRATCH, "home", "project")
 PUBLIC, OTHER, PUBLIC6 = "93.184.216.34", "93.184.216.35", "2600:1234:5::34"
@@ -141,6 +143,3 @@ class Case(unittest.TestCase):
         hits = [hit for hit in told()["hits"] if hit["address"] in (PRIVATE, METADATA, "127.0.0.1")]
         self.assertEqual(hits, [])
 
-
-def main():
-    unittest.main()

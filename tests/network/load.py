@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from host import (Case, IS_ROOT, PROXY, allow, main, processes, run, run_python, start, told, until)
+from host import (Case, IS_ROOT, PROXY, allow, main, only_if, processes, run, run_python, start, told, until)
 
 MEGABYTES = 1024
 # What internet.py sends for so many megabytes, and what the client below does.
@@ -130,7 +130,7 @@ print("ENDED", ended, time.monotonic() - began)
 
 
 class Many(Case):
-    @unittest.skipUnless(IS_ROOT, "once is enough")
+    @only_if(IS_ROOT)  # once is enough
     @unittest.skipIf(resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 12000, "too few descriptors")
     def test_ten_thousand_connections(self):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -4,10 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
-import unittest
 
 from host import (Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PUBLIC, SECRET, allow, command_of, listening_ports, main,
-                  processes, run, run_json, start, until)
+                  only_if, processes, run, run_json, start, until)
 
 CURL = "curl -sS -f --max-time 10 --cacert ca.pem "
 UDP = """
@@ -103,14 +102,14 @@ class Veth(Case):
         routes = subprocess.run(["ip", "route"], capture_output=True, text=True, check=True).stdout
         return tables, links.replace("\n", ";"), routes
 
-    @unittest.skipIf(IS_ROOT, "for an ordinary user")
+    @only_if(not IS_ROOT)
     def test_an_ordinary_user_is_told_what_else_there_is(self):
         done = run("true", network="veth")
         self.assertEqual(done.returncode, 125)
         for words in ("needs root", "--network full", "--network allowlist"):
             self.assertIn(words, done.stderr)
 
-    @unittest.skipUnless(IS_ROOT, "for root")
+    @only_if(IS_ROOT)
     def test_the_internet_and_not_the_neighbours(self):
         forward_packets("0")
         done = run("true", network="veth")
@@ -129,7 +128,7 @@ class Veth(Case):
         self.works(run(CURL + f"http://{PRIVATE}/", *allow("10.99.0.0/16"), network="veth"), SECRET)
         self.assertTrue(until(lambda: self.traces() == before), self.traces())
 
-    @unittest.skipUnless(IS_ROOT, "for root")
+    @only_if(IS_ROOT)
     def test_nothing_stays_after_kill(self):
         forward_packets("1")
         before, running = self.traces(), processes()
@@ -143,7 +142,7 @@ class Veth(Case):
         self.assertTrue(until(lambda: self.traces() == before), self.traces())
         self.assertTrue(until(lambda: processes() <= running))
 
-    @unittest.skipUnless(IS_ROOT, "for root")
+    @only_if(IS_ROOT)
     def test_what_a_killed_one_left_goes_with_the_next(self):
         forward_packets("1")
         before = self.traces()
@@ -162,7 +161,7 @@ class Veth(Case):
                 other.terminate()
         self.assertTrue(until(lambda: self.traces() == before), self.traces())
 
-    @unittest.skipUnless(IS_ROOT, "for root")
+    @only_if(IS_ROOT)
     def test_two_at_once_do_not_see_each_other(self):
         forward_packets("1")
         serve = "ip -4 -br address show eth0; cd /tmp; exec python3 -m http.server 8000"

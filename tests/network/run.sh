@@ -35,6 +35,7 @@ mkdir -p "$scratch/bin" "$scratch/home/project"
 cp "$COOP_PROGRAM" "$scratch/bin/coop"
 cp -r "$(dirname -- "$COOP_PROGRAM")/../libexec" "$scratch/libexec"
 cp -r "$here" "$scratch/network"
+cp "$here/../support/run_tests.py" "$scratch/network/"
 gcc -static -O1 -w -o "$scratch/home/project/plain_client" "$here/plain_client.c"
 export COOP_PROGRAM=$scratch/bin/coop COOP_TEST_USER=$user COOP_TEST=$test SCRATCH=$scratch
 # In its own PID namespace: everything the test leaves running is killed with it, and no other process is counted.

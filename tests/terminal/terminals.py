@@ -14,6 +14,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "../support"))  # or beside this file: as_user.sh copies it
+import run_tests
+
 COOP = os.environ["COOP_BINARY"]
 CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 # Written by the command: text for the clipboard ("evil"), and a title that the terminal is then asked for.
@@ -224,11 +227,8 @@ class Xterm(Case):
 
 
 def main():
-    missing = [name for name in ("tmux", "xterm", "Xvfb", "vim", "less") if shutil.which(name) is None]
-    if missing:
-        print("missing:", *missing, file=sys.stderr)
-        sys.exit(1 if os.environ.get("COOP_TESTS_MUST_RUN") == "1" else 77)
-    unittest.main()
+    run_tests.need(*(name for name in ("tmux", "xterm", "Xvfb", "vim", "less") if shutil.which(name) is None))
+    run_tests.main()
 
 
 if __name__ == "__main__":
