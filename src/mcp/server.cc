@@ -1,7 +1,5 @@
 #include "mcp/server.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -11,6 +9,7 @@
 #include "mcp/calls.h"
 #include "mcp/protocol.h"
 #include "mcp/resources.h"
+#include "sys/fd.h"
 
 namespace coop::mcp {
 
@@ -23,18 +22,13 @@ Json tool_json(const tools::ToolInfo& tool) {
           {"annotations",
            {{"readOnlyHint", tool.effect == tools::Effect::reads_only},
             {"destructiveHint", tool.effect == tools::Effect::changes},
-            {"openWorldHint", tool.name == "fetch_url"}}}};
+            {"openWorldHint", tool.reach == tools::Reach::network}}}};
 }
 
 Json call_result(const tools::ToolOutput& output) {
   return {{"content", Json::array({{{"type", "text"}, {"text", output.text}}})},
           {"structuredContent", output.structured},
           {"isError", output.failed}};
-}
-
-bool is_readable(int fd) {
-  pollfd watched{fd, POLLIN, 0};
-  return ::poll(&watched, 1, 0) == 1;
 }
 
 Json progress_token(const Json& params) {
@@ -154,7 +148,7 @@ struct Server::State {
   }
 
   void call(const Asked& asked, const Calls::Turn& turn) {
-    if (is_readable(turn.cancel_fd())) return asked.send(nullptr);  // before its turn came
+    if (is_ready(turn.cancel_fd())) return asked.send(nullptr);  // before its turn came
     tools::CallHooks hooks{.cancel_fd = turn.cancel_fd()};
     const Json token = progress_token(asked.params);
     std::size_t bytes = 0;

@@ -151,6 +151,8 @@ Result<void> serve_all(const Task& task) {
   }
   std::vector<std::byte> buffer(fuse::kMessageSize);
   int socket = task.socket;
+  // Not an EventLoop: every request inside waits for this thread, which watches two or three descriptors, and with epoll
+  // each round polls the device once more. stat() and read() of .git/HEAD were slower by 3 to 15 percent.
   for (;;) {
     std::vector<pollfd> watched{{task.stop, POLLIN, 0}, {socket, POLLIN, 0}};
     for (const Mounted& one : mounted) watched.push_back({one.device.get(), POLLIN, 0});
