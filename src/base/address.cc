@@ -85,6 +85,24 @@ bool overlap(const Prefix& one, const Prefix& other) {
   return is_within(one, other) || is_within(other, one);
 }
 
+bool is_loopback(const Prefix& network) {
+  static const Prefix kFour = parse_prefix("127.0.0.0/8").value_or(Prefix{});
+  static const Prefix kSix = parse_prefix("::1").value_or(Prefix{});
+  return is_within(network, kFour) || is_within(network, kSix);
+}
+
+std::optional<HostAndPort> split_port(std::string_view text) {
+  const bool bracketed = text.starts_with('[');
+  const std::size_t end = std::min(text.find(bracketed ? ']' : ':'), text.size());
+  const std::string_view rest = text.substr(std::min(end + (bracketed ? 1 : 0), text.size()));
+  if ((bracketed && end == text.size()) || (!rest.empty() && rest.front() != ':'))
+    return std::nullopt;
+  HostAndPort split{.host = text.substr(0, end), .bracketed = bracketed};
+  if (bracketed) split.host.remove_prefix(1);
+  if (!rest.empty()) split.port = rest.substr(1);
+  return split;
+}
+
 std::string with_port(std::string_view host, std::uint16_t port) {
   const bool bracketed = host.contains(':');
   return (bracketed ? "[" + std::string(host) + "]" : std::string(host)) + ":" +

@@ -35,6 +35,18 @@ Prefix prefix_of(std::string_view address);  // of its whole length
 bool is_within(const Prefix& inner, const Prefix& outer);
 bool overlap(const Prefix& one, const Prefix& other);
 
+// 127.0.0.0/8 or ::1, or a part of them. Not 0.0.0.0 and ::, which only connect() takes for loopback.
+bool is_loopback(const Prefix& network);
+
+struct HostAndPort {
+  std::string_view host{};  // without brackets
+  std::optional<std::string_view> port{};
+  bool bracketed = false;
+};
+// HOST, HOST:PORT, [ADDRESS] and [ADDRESS]:PORT; the port is what follows the first colon behind the host, and may be any
+// text. Nothing: there is no "]" to a "[", or something else than a colon behind it.
+std::optional<HostAndPort> split_port(std::string_view text);
+
 // "example.com:80", "[::1]:80".
 std::string with_port(std::string_view host, std::uint16_t port);
 

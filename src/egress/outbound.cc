@@ -21,15 +21,6 @@ Reached reached_by(int error) {
   return error == ETIMEDOUT ? Reached::timed_out : Reached::unreachable;
 }
 
-// Nothing for what is no address.
-std::optional<Destination> destination_of(HostKind kind, const std::string& host,
-                                          std::uint16_t port) {
-  if (kind == HostKind::name) return policy::name_destination(host, port);
-  const std::optional<std::string> bytes = address_bytes(host);
-  if (!bytes) return std::nullopt;
-  return policy::address_destination(*bytes, port);
-}
-
 // An idle connection may stay open for ever, but not with a host that is gone.
 void set_options(const UniqueFd& socket) {
   const int yes = 1;
@@ -38,6 +29,14 @@ void set_options(const UniqueFd& socket) {
 }
 
 }  // namespace
+
+std::optional<Destination> destination_of(HostKind kind, const std::string& host,
+                                          std::uint16_t port) {
+  if (kind == HostKind::name) return policy::name_destination(host, port);
+  const std::optional<std::string> bytes = address_bytes(host);
+  if (!bytes) return std::nullopt;
+  return policy::address_destination(*bytes, port);
+}
 
 Outbound::Outbound(EventLoop& loop, const policy::DestinationRules& rules,
                    const OutboundOptions& options, NetworkEvent& event, Done done)

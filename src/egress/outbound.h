@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ enum class Reached : std::uint8_t {
   unreachable,
   timed_out,
 };
+
+// Nothing for what is no address.
+std::optional<Destination> destination_of(HostKind kind, const std::string& host,
+                                          std::uint16_t port);
 
 // One attempt. Destroying it aborts it.
 class Outbound : public std::enable_shared_from_this<Outbound> {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/address.h"
+#include "policy/destinations/cover.h"
 
 namespace coop::egress {
 
@@ -20,9 +21,8 @@ Target target_of_text(const NameTable& table, const std::string& address, std::u
 }
 
 bool is_loopback(const Target& target) {
-  const std::string_view host = target.host;
-  if (target.kind == HostKind::name) return host == "localhost" || host.ends_with(".localhost");
-  return host.starts_with("127.") || host.starts_with("0.") || host == "::1" || host == "::";
+  const std::optional<Destination> asked = destination_of(target.kind, target.host, target.port);
+  return asked && policy::is_loopback(*asked);
 }
 
 }  // namespace coop::egress

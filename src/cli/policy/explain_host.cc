@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/address.h"
 #include "egress/machine_addresses.h"
 #include "host/probe.h"
 #include "policy/destinations/judge.h"
@@ -24,12 +25,9 @@ std::string host_of(std::string_view text) {
   std::string_view rest = text.substr(scheme + 3);
   rest = rest.substr(0, rest.find_first_of("/?#"));
   rest.remove_prefix(rest.rfind('@') == std::string_view::npos ? 0 : rest.rfind('@') + 1);
-  const std::size_t colon = rest.rfind(':');
-  const std::size_t bracket = rest.rfind(']');
-  const bool has_port =
-      colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
+  const std::optional<HostAndPort> split = split_port(rest);
   const char* usual = name == "https" ? ":443" : name == "http" ? ":80" : "";
-  return std::string(rest) + (has_port ? "" : usual);
+  return std::string(rest) + (split && !split->port ? usual : "");
 }
 
 Result<Destination> asked_for(std::string_view text) {

@@ -79,9 +79,7 @@ void Resolver::look_up(const std::string& text, Found found) {
     return found(std::vector<std::string>{address_text(*bytes)});
   const std::optional<std::string> name = policy::host_name(text);
   if (!name) return found(problem_with(text, "not the name of a host"));
-  // RFC 6761: localhost names are always this machine.
-  if (*name == "localhost" || name->ends_with(".localhost"))
-    return found(std::vector<std::string>{"127.0.0.1", "::1"});
+  if (policy::is_localhost(*name)) return found(std::vector<std::string>{"127.0.0.1", "::1"});
   refresh();
   if (const auto known = config_.hosts.find(*name); known != config_.hosts.end())
     return found(in_turns(known->second));

@@ -41,27 +41,20 @@ std::optional<std::string> address_of(std::string_view text, Family family) {
 // "host", "host:port", "1.2.3.4", "[::1]:443"; `fallback` is the default port, 0 for none.
 std::optional<Target> target_of(std::string_view authority, std::uint16_t fallback) {
   if (authority.find('@') != std::string_view::npos) return std::nullopt;  // userinfo
-  std::string_view host = authority;
-  std::string_view port;
-  const std::size_t bracket = authority.find(']');
-  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  if (colon != std::string_view::npos) {
-    host = authority.substr(0, colon);
-    port = authority.substr(colon + 1);
-  }
+  const std::optional<HostAndPort> split = split_port(authority);
+  if (!split) return std::nullopt;
   Target target{.port = fallback};
-  if (colon != std::string_view::npos) {
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), target.port);
-    if (port.empty() || error != std::errc() || end != port.data() + port.size())
+  if (const auto port = split->port) {
+    const auto [end, error] =
+        std::from_chars(port->data(), port->data() + port->size(), target.port);
+    if (port->empty() || error != std::errc() || end != port->data() + port->size())
       return std::nullopt;
   }
   if (target.port == 0) return std::nullopt;
-  std::optional<std::string> spelled;
-  if (host.starts_with('[') && host.ends_with(']'))
-    spelled = address_of(host.substr(1, host.size() - 2), Family::six);
-  else spelled = address_of(host, Family::four);
-  if (!spelled) {
-    spelled = policy::host_name(host);
+  std::optional<std::string> spelled =
+      address_of(split->host, split->bracketed ? Family::six : Family::four);
+  if (!spelled && !split->bracketed) {
+    spelled = policy::host_name(split->host);
     target.kind = HostKind::name;
   }
   if (!spelled) return std::nullopt;

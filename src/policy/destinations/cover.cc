@@ -1,6 +1,7 @@
 #include "policy/destinations/cover.h"
 
 #include "base/address.h"
+#include "policy/destinations/host_name.h"
 
 namespace coop::policy {
 
@@ -34,10 +35,9 @@ bool is_localhost(const Destination& destination) {
 }
 
 bool is_loopback(const Destination& destination) {
-  static const Prefix kFour = parse_prefix("127.0.0.0/8").value_or(Prefix{});
   if (destination.kind == Kind::network)
-    return is_within(destination.network, kFour) || is_localhost(destination);
-  return destination.name == "localhost" || destination.name.ends_with(".localhost");
+    return coop::is_loopback(destination.network) || is_localhost(destination);
+  return is_localhost(destination.name);
 }
 
 }  // namespace coop::policy

@@ -43,4 +43,8 @@ std::optional<std::string> host_name(std::string_view text) {
   return name;
 }
 
+bool is_localhost(std::string_view name) {
+  return name == "localhost" || name.ends_with(".localhost");
+}
+
 }  // namespace coop::policy

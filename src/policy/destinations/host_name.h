@@ -12,4 +12,7 @@ namespace coop::policy {
 // for an address ("127.1", "0x7f").
 std::optional<std::string> host_name(std::string_view text);
 
+// "localhost" and the names below it (RFC 6761): always this machine. `name` as host_name() spells it.
+bool is_localhost(std::string_view name);
+
 }  // namespace coop::policy

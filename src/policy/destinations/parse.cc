@@ -73,33 +73,29 @@ Result<Destination> read_address(std::string_view host) {
 
 // "10.0.0.1:53", "10.0.0.0/8:5000", "[fd00::/8]:5000"
 Result<Destination> read_with_port(std::string_view text) {
-  const bool bracketed = text.starts_with('[');
-  const std::size_t end = text.find(bracketed ? ']' : ':');
-  const std::size_t colon = bracketed && end != std::string_view::npos ? end + 1 : end;
-  const Result<std::uint16_t> port = parse_port(colon < text.size() ? text.substr(colon + 1) : "");
-  if (colon >= text.size() || text[colon] != ':' || !port)
-    return bad(text, "needs a port from 1 to 65535 after an address", kUdpHint);
-  const std::string_view host = text.substr(bracketed ? 1 : 0, end - (bracketed ? 1 : 0));
-  const std::optional<std::string> bytes = address_bytes(host.substr(0, host.find('/')));
-  if (!bytes || bytes->size() != (bracketed ? 16 : 4))
+  const HostAndPort split = split_port(text).value_or(HostAndPort{});
+  const Result<std::uint16_t> port = parse_port(split.port.value_or(""));
+  if (!port) return bad(text, "needs a port from 1 to 65535 after an address", kUdpHint);
+  const std::optional<std::string> bytes =
+      address_bytes(split.host.substr(0, split.host.find('/')));
+  if (!bytes || bytes->size() != (split.bracketed ? 16 : 4))
     return bad(text, "is not for an IP address or a network of them", kUdpHint);
-  Destination read = TRY(read_address(host));
+  Destination read = TRY(read_address(split.host));
   read.port = *port;
   return read;
 }
 
 // "[::1]", "[::1]:443"
 Result<Destination> read_bracketed(std::string_view text) {
-  const std::size_t close = std::min(text.find(']'), text.size());
-  const std::string_view host = text.substr(1, close - 1);
-  if (close == text.size() || !host.contains(':') || !address_bytes(host))
+  constexpr std::string_view kNoPort = "needs a port from 1 to 65535 after the bracket";
+  const std::optional<HostAndPort> split = split_port(text);
+  if (!split && text.contains(']')) return bad(text, kNoPort);
+  if (!split || !split->host.contains(':') || !address_bytes(split->host))
     return bad(text, "is not an IPv6 address in brackets");
-  Destination read = TRY(read_address(host));
-  const std::string_view rest = text.substr(close + 1);
-  if (rest.empty()) return read;
-  const Result<std::uint16_t> port = parse_port(rest.substr(1));
-  if (!rest.starts_with(':') || !port)
-    return bad(text, "needs a port from 1 to 65535 after the bracket");
+  Destination read = TRY(read_address(split->host));
+  if (!split->port) return read;
+  const Result<std::uint16_t> port = parse_port(*split->port);
+  if (!port) return bad(text, kNoPort);
   read.port = *port;
   return read;
 }

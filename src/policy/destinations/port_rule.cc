@@ -80,7 +80,8 @@ std::string to_text(const PublishedPort& port) {
 }
 
 bool is_loopback(const PublishedPort& port) {
-  return port.address.starts_with("127.") || port.address == "::1";
+  const std::optional<Prefix> address = parse_prefix(port.address);
+  return address && coop::is_loopback(*address);
 }
 
 }  // namespace coop::policy

@@ -126,16 +126,11 @@ Result<Authority> read_authority(std::string_view text) {
   if (text.contains('@'))
     return refused("a user name before the host " + in_quotes(text),
                    "leave out what is before the @");
-  Authority read;
-  const bool bracketed = text.starts_with('[');
-  const std::size_t end = bracketed ? text.find(']') : std::min(text.find(':'), text.size());
-  if (end == std::string_view::npos) return refused("no ] in the host " + in_quotes(text));
-  read.host = TRY(bracketed ? read_ipv6(text.substr(1, end - 1)) : read_name(text.substr(0, end)));
-  const std::string_view rest = text.substr(end + (bracketed ? 1 : 0));
-  if (!rest.empty() && !rest.starts_with(':'))
-    return refused("something after the address in " + in_quotes(text));
-  read.port = rest.empty() ? rest : rest.substr(1);
-  return read;
+  const std::optional<HostAndPort> split = split_port(text);
+  if (!split && !text.contains(']')) return refused("no ] in the host " + in_quotes(text));
+  if (!split) return refused("something after the address in " + in_quotes(text));
+  std::string host = TRY(split->bracketed ? read_ipv6(split->host) : read_name(split->host));
+  return Authority{.host = std::move(host), .port = split->port.value_or("")};
 }
 
 using Handle = std::shared_ptr<CURLU>;

@@ -186,6 +186,34 @@ TEST(AddressTest, PrefixesHoldAddressesAndOtherPrefixes) {
     EXPECT_EQ(parse_prefix(text), std::nullopt) << text;
 }
 
+TEST(AddressTest, LoopbackIsOneNetworkAndOneAddress) {
+  for (const char* text : {"127.0.0.1", "127.255.255.255", "127.0.0.0/8", "127.1.0.0/16", "::1"})
+    EXPECT_TRUE(is_loopback(parse_prefix(text).value())) << text;
+  for (const char* text : {"0.0.0.0", "::", "126.0.0.1", "128.0.0.0", "::/0", "126.0.0.0/7",
+                           "::ffff:127.0.0.1", "::2"})
+    EXPECT_FALSE(is_loopback(parse_prefix(text).value())) << text;
+}
+
+TEST(AddressTest, HostsArePartedFromPorts) {
+  using Split = std::tuple<std::string_view, std::optional<std::string_view>, bool>;
+  const auto split = [](std::string_view text) -> std::optional<Split> {
+    const std::optional<HostAndPort> found = split_port(text);
+    if (!found) return std::nullopt;
+    return Split{found->host, found->port, found->bracketed};
+  };
+  EXPECT_EQ(split("a.example"), (Split{"a.example", std::nullopt, false}));
+  EXPECT_EQ(split("a.example:80"), (Split{"a.example", "80", false}));
+  EXPECT_EQ(split("a.example:"), (Split{"a.example", "", false}));
+  EXPECT_EQ(split("a:b:c"), (Split{"a", "b:c", false}));
+  EXPECT_EQ(split("10.0.0.0/8:53"), (Split{"10.0.0.0/8", "53", false}));
+  EXPECT_EQ(split("[::1]"), (Split{"::1", std::nullopt, true}));
+  EXPECT_EQ(split("[::1]:80"), (Split{"::1", "80", true}));
+  EXPECT_EQ(split("[fd00::/8]:80"), (Split{"fd00::/8", "80", true}));
+  EXPECT_EQ(split(""), (Split{"", std::nullopt, false}));
+  for (const char* text : {"[", "[::1", "[::1]x", "[::1]80", "[::1]]"})
+    EXPECT_EQ(split(text), std::nullopt) << text;
+}
+
 TEST(MachineAddressesTest, AddressesOfThisMachineAreItsOwn) {
   const Result<MachineAddresses> machine = MachineAddresses::open();
   ASSERT_TRUE(machine.has_value());
