@@ -97,7 +97,7 @@ def command_line(*words):
 
 def enter(way, outside, workspace):
     """Tries to write outside of the workspace, by one way in; what was said."""
-    write = "echo x > %s/%s" % (outside, way)
+    write = "echo x > inside-%s; echo x > %s/%s" % (way, outside, way)
     flags = ["--rw", outside]
     policy = {"workspace": workspace, "writable_paths": [outside]}
     tools = {"workspace": workspace, "policy": {"writable_paths": [outside]}}
@@ -155,7 +155,7 @@ class Ceiling(unittest.TestCase):
             file.write(text)
         os.chmod(file.name, 0o644)
 
-    def check(self, way, writes=True, flag="--enter", bounded_writes=False):
+    def check(self, way, writes=True, flag="--enter", bounded_writes=False, after_free=lambda: None):
         words = [sys.executable, os.path.abspath(__file__), flag, way, self.outside, self.workspace]
         made = os.path.join(self.workspace if flag == "--enter-with-timeout" else self.outside, way)
         free = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
@@ -163,6 +163,7 @@ class Ceiling(unittest.TestCase):
         self.assertNotIn("beyond the organisation's", free.stdout + free.stderr)
         if writes:
             os.unlink(made)
+        after_free()
         bounded = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh", self.layer, *words],
                                  capture_output=True, text=True, timeout=120, check=False)
         said = bounded.stdout + bounded.stderr
@@ -179,7 +180,9 @@ class Ceiling(unittest.TestCase):
         """What they ask for beyond it is left out."""
         for way in ("coop_exec", "coop_tools", "python_exec", "python_tools"):
             with self.subTest(way):
-                self.check(way)
+                inside = os.path.join(self.workspace, "inside-" + way)
+                said = self.check(way, after_free=lambda: os.unlink(inside))
+                self.assertTrue(os.path.exists(inside), said)  # control: the bounded one ran
 
     def test_the_owners_bypass(self):
         """An owner's tools run on the host only where the organisation's file allows that."""

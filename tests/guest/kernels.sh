@@ -81,6 +81,32 @@ tool() {
   "$who" "$COOP_BINARY" tool "$@" -w "$project"
 }
 
+# One server of tools keeps the root of its view: what is written to the upper layer there is what the next call reads.
+reads_the_upper_layer() {
+  local who=$1 ends file answer wrote=0
+  local call='{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"layer/file"}}}'
+  ends=$(mktemp -d)
+  mkfifo -m 0666 "$ends/in" "$ends/out"
+  "$who" "$COOP_BINARY" mcp -w "$project" --overlay "$project/layer" <"$ends/in" >"$ends/out" 2>/dev/null &
+  exec 8>"$ends/in" 9<"$ends/out"
+  printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}' "$call" >&8
+  read -r -t 20 _ <&9
+  read -r -t 20 answer <&9
+  check "$who: a server reads the lower layer of an overlay (control)" test "${answer#*lower}" != "$answer"
+  for file in /proc/[0-9]*/root/work/layer/file; do
+    { echo upper >"$file" && wrote=1; } 2>/dev/null
+  done
+  check "$who: the upper layer is written (control)" test "$wrote" = 1
+  printf '%s\n' "$call" >&8
+  read -r -t 20 answer <&9
+  check "$who: and the upper layer is read" test "${answer#*upper}" != "$answer"
+  check "$who: the host's file is as it was" test "$(cat "$project/layer/file")" = lower
+  exec 8>&-
+  wait $!
+  exec 9<&-
+  rm -r "$ends"
+}
+
 serves_files() {
   local who=$1
   "$who" mkdir -p "$project/layer" "$project/closed"
@@ -92,6 +118,7 @@ serves_files() {
     exits_saying 1 'is hidden by' tool "$who" read_file '{"path": "closed/key"}' --hide "$project/closed"
   check "$who: an overlay is read" \
     prints lower tool "$who" read_file '{"path": "layer/file"}' --overlay "$project/layer"
+  reads_the_upper_layer "$who"
   check "$who: a guarded file is not written" \
     exits_saying 1 'guard .git/hooks' tool "$who" write_file '{"path": ".git/hooks/x", "content": "x"}'
   check "$who: /usr is not written" \

@@ -15,6 +15,7 @@ class FreshHome {
   explicit FreshHome(const Workspace& workspace) : workspace_(workspace) {
     make_directories(workspace / ".coop");
     write_file(workspace / ".coop/policy.toml", "[sandbox]\nhidden_paths = [\"/srv/x?\"]\n");
+    write_file(workspace / "notes", "remember\n");
     write_file(config(),
                "[[users]]\nname = \"ann\"\ntrust = \"owner\"\nmatch = [\"terminal:default\"]\n");
   }
@@ -58,6 +59,9 @@ class FreshHome {
             {"policy", "diff", "project", "project"},
             {"policy", "export", "--scope", "project"},
             {"policy", "schema"},
+            {"tool", "read_file", R"({"path": "notes"})", "-w", here},
+            {"tool", "list_files", "{}", "-w", here},
+            {"tool", "search_files", R"({"pattern": "remember"})", "-w", here},
             {"status"},
             {"trust", "terminal:default", "--config", config()},
             {"config", "check", config()},
