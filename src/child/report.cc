@@ -33,6 +33,23 @@ long send_with_descriptor(int socket, const void* data, std::size_t size, int fd
   return raw::call(SYS_sendmsg, socket, &message, flags);
 }
 
+long receive_with_descriptors(int socket, void* data, std::size_t size, int* descriptors,
+                              std::size_t room, std::size_t& count) noexcept {
+  iovec part{data, size};
+  alignas(cmsghdr) char space[CMSG_SPACE(3 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = CMSG_LEN(room * sizeof(int));
+  const long received = raw::call(SYS_recvmsg, socket, &message, MSG_CMSG_CLOEXEC);
+  const cmsghdr* header = received < 0 ? nullptr : CMSG_FIRSTHDR(&message);
+  count = header == nullptr ? 0 : (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t index = 0; index < count; ++index)
+    descriptors[index] = reinterpret_cast<const int*>(CMSG_DATA(header))[index];
+  return received;
+}
+
 // MSG_NOSIGNAL, and errors are ignored on purpose: if the supervisor has exited, EOF on the control
 // socket tells init to exit anyway.
 void send_report(int control, const Report& report, int fd) noexcept {

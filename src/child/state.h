@@ -48,6 +48,10 @@ class ScopedFd {
 long send_with_descriptor(int socket, const void* data, std::size_t size, int fd,
                           int flags) noexcept;
 
+// With at most `room` (3) descriptors, close-on-exec; `count` says how many came. The size, or -errno.
+long receive_with_descriptors(int socket, void* data, std::size_t size, int* descriptors,
+                              std::size_t room, std::size_t& count) noexcept;
+
 // Answers one request for a socket, for a connection that comes from outside. False: the supervisor closed its end.
 bool serve_socket(int network) noexcept;
 

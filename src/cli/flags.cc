@@ -436,9 +436,4 @@ Result<Options> options_of(const Parsed& parsed) {
   return options;
 }
 
-Result<Options> parse(std::span<const std::string> words) {
-  const Parsed parsed = TRY(parse_command(*find_command("run"), words));
-  return options_of(parsed);
-}
-
 }  // namespace coop::cli

@@ -32,8 +32,6 @@ std::span<const Flag> flags();
 
 // Applies the flags of `coop run` among those that were given, in their order. Errors name the flag.
 Result<Options> options_of(const Parsed& parsed);
-// The same for the words of `coop run`.
-Result<Options> parse(std::span<const std::string> words);
 
 // Flags that contradict each other, and dangerous grants without their word. Not a matter of order, so after the last.
 Result<void> check_flags(const Options& options);

@@ -94,11 +94,6 @@ Result<MachineAddresses> MachineAddresses::open() {
   return made;
 }
 
-bool MachineAddresses::contains(std::string_view address) const {
-  const std::optional<Route> route = ask(socket_.get(), address);
-  return !route || route->is_local();
-}
-
 std::optional<policy::Forbidden> MachineAddresses::forbidden(const Prefix& address) const {
   std::optional<policy::Forbidden> found = policy::forbidden(address);
   const std::optional<Route> route = ask(socket_.get(), address.address);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "base/result.h"
 #include "policy/destinations/forbidden_addresses.h"
@@ -16,10 +15,9 @@ class MachineAddresses {
  public:
   static Result<MachineAddresses> open();
 
-  // Whether packets to this address (4 or 16 bytes) are delivered to this machine. Without an answer of the kernel: yes.
-  bool contains(std::string_view address) const;
   // policy::forbidden(), this machine's own addresses and those of its neighbours, public ones too: an outside DNS name may
-  // resolve to one, and services that listen there expect connections from the local network only.
+  // resolve to one, and services that listen there expect connections from the local network only. Without an answer of the
+  // kernel an address counts as this machine's.
   std::optional<policy::Forbidden> forbidden(const Prefix& address) const;
 
  private:

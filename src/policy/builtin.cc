@@ -38,7 +38,6 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
   }
   return std::nullopt;
 }
-std::span<const SecretEntry> secrets() { return kSecrets; }
 std::span<const CacheEntry> caches() { return kCaches; }
 std::span<const NamedReason> control_sockets() { return kControlSockets; }
 std::span<const NamedReason> home_list() { return kHome; }

@@ -60,7 +60,6 @@ GuardKind guard_kind(std::string_view name);
 // The one of `names` that `path` is, or lies in, by its components alone: ".vscode" for /x/.vscode/extensions.
 std::optional<std::string> guard_around(const Path& path, std::span<const std::string> names,
                                         const Path& home);
-std::span<const SecretEntry> secrets();
 std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();
 // What the host view shows of a home directory.

@@ -16,8 +16,6 @@ using Words = std::span<const std::string_view>;
 // In the order of the enumerators.
 constexpr std::array<std::string_view, 2> kViews{"minimal", "host"};
 constexpr std::array<std::string_view, 2> kAccesses{"read-only", "read-write"};
-constexpr std::array<std::string_view, 6> kRuleKinds{"read-only", "read-write", "hidden",
-                                                     "overlay",   "tmpfs",      "protected"};
 constexpr std::array<std::string_view, 5> kNetworkModes{"none", "allowlist", "full", "veth",
                                                         "host"};
 constexpr std::array<std::string_view, 3> kMechanisms{"landlock", "proc", "limits"};
@@ -45,7 +43,6 @@ Need Policy::need(Mechanism mechanism) const {
 
 std::string_view to_text(View view) { return word_of(kViews, view); }
 std::string_view to_text(Access access) { return word_of(kAccesses, access); }
-std::string_view to_text(RuleKind kind) { return word_of(kRuleKinds, kind); }
 std::string_view to_text(NetworkMode mode) { return word_of(kNetworkModes, mode); }
 std::string_view to_text(Mechanism mechanism) { return word_of(kMechanisms, mechanism); }
 

@@ -10,7 +10,6 @@ namespace coop {
 
 std::string_view to_text(View view);
 std::string_view to_text(Access access);
-std::string_view to_text(RuleKind kind);
 std::string_view to_text(NetworkMode mode);
 std::string_view to_text(Mechanism mechanism);
 // Where the value of `key` was written; `flag` where that is not known.

@@ -40,7 +40,7 @@ std::string list_text(const KeyInfo& info, std::string_view key, const Setting& 
 
 // As TOML: words and sizes are quoted, numbers, booleans and lists are not.
 std::string initial_text(const KeyInfo& info) {
-  const std::string text(info.initial);
+  const std::string text(info.initial.text);
   if (is_list(info.key)) return info.key == Key::env_set ? "{}" : "[]";
   const bool bare = info.type == policy::KeyType::boolean ||
                     info.type == policy::KeyType::seconds ||

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/path.h"
+#include "host/files/policy_files.h"
 #include "sys/real_path.h"
 
 namespace coop::run {
@@ -26,9 +27,8 @@ std::set<Path> own_directories(const HostFacts& host) {
       paths.insert(join(home, ".config/coop"));
       paths.insert(join(home, ".local/state/coop"));
     }
-  const auto set = host.environment.find("XDG_CONFIG_HOME");
-  if (set != host.environment.end() && set->second.starts_with('/'))
-    paths.insert(join(normalize(set->second), "coop"));
+  const Path configuration = host::configuration_directory(host);
+  if (configuration.starts_with('/')) paths.insert(configuration);
   return paths;
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/flags.h"
+#include "../unit/support/run_options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);

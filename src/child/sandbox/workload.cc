@@ -68,20 +68,13 @@ int execute(const Workload& workload) noexcept {
 // Waits for the pool to send the command.
 int receive(int request_socket, Workload& workload) noexcept {
   ExecRequest request;
-  iovec part{&request, sizeof request};
-  alignas(cmsghdr) char space[CMSG_SPACE(3 * sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = space;
-  message.msg_controllen = sizeof space;
-  const long size = raw::call(SYS_recvmsg, request_socket, &message, MSG_CMSG_CLOEXEC);
+  int received[3] = {-1, -1, -1};
+  std::size_t count = 0;
+  const long size =
+      receive_with_descriptors(request_socket, &request, sizeof request, received, 3, count);
   if (size < 0) return error_of(size);
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (size != sizeof request || header == nullptr || header->cmsg_len != CMSG_LEN(3 * sizeof(int)))
-    return EPROTO;
+  if (size != sizeof request || count != 3) return EPROTO;
   workload = *request.workload;
-  const int* received = reinterpret_cast<const int*>(CMSG_DATA(header));
   for (int index = 0; index < 3; ++index) workload.stdio[index] = received[index];
   return 0;
 }

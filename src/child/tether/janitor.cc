@@ -90,18 +90,11 @@ void hold_tree(Entrusted& entry, int fd) noexcept {
 // False when no more can come.
 bool take_order(Ledger& ledger) noexcept {
   JanitorMessage message;
-  iovec part{&message, sizeof message};
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = space;
-  header.msg_controllen = sizeof space;
-  const long size = raw::call(SYS_recvmsg, kSocket, &header, MSG_CMSG_CLOEXEC);
+  int fd = -1;
+  std::size_t count = 0;
+  const long size = receive_with_descriptors(kSocket, &message, sizeof message, &fd, 1, count);
   if (size == -EINTR) return true;
   if (size != sizeof message) return false;
-  const cmsghdr* attached = CMSG_FIRSTHDR(&header);
-  const int fd = attached == nullptr ? -1 : *reinterpret_cast<const int*>(CMSG_DATA(attached));
   switch (message.order) {
     case JanitorOrder::add: replace(ledger.at(message.number).cleanup, fd); break;
     case JanitorOrder::watch: replace(ledger.at(message.number).pidfd, fd); break;

@@ -80,7 +80,7 @@ std::string kind_text(const policy::KeyInfo& key) {
 
 std::string type_text(const policy::KeyInfo& key) {
   return kind_text(key) + (key.unlimited ? ", or unlimited" : "") +
-         (key.initial.empty() ? "" : "; default: " + std::string(key.initial));
+         (key.initial.text.empty() ? "" : "; default: " + std::string(key.initial.text));
 }
 
 std::string key_entries() {
@@ -98,7 +98,7 @@ std::string mechanism_entries() {
   for (const policy::KeyInfo& key : policy::keys())
     if (policy::is_mechanism(key.key))
       text += ".TP\n.B " + roff(key.name) + "\n" + roff(key.help) +
-              " (default: " + roff(key.initial) + ")\n";
+              " (default: " + roff(key.initial.text) + ")\n";
   return text;
 }
 

@@ -17,12 +17,6 @@ namespace coop::host {
 
 namespace {
 
-Path below_config(const HostFacts& facts) {
-  const auto set = facts.environment.find("XDG_CONFIG_HOME");
-  const bool elsewhere = set != facts.environment.end() && set->second.starts_with('/');
-  return join(elsewhere ? normalize(set->second) : join(facts.home, ".config"), "coop");
-}
-
 Result<void> check_owner(const struct stat& status, const Path& path, RequiredOwner owner) {
   if (owner == RequiredOwner::anyone) return {};
   const bool own = owner == RequiredOwner::self && status.st_uid == ::geteuid();
@@ -101,9 +95,15 @@ Result<void> replace(const Path& path, std::string_view text, mode_t mode) {
 
 }  // namespace
 
+Path configuration_directory(const HostFacts& facts) {
+  const auto set = facts.environment.find("XDG_CONFIG_HOME");
+  const bool elsewhere = set != facts.environment.end() && set->second.starts_with('/');
+  return join(elsewhere ? normalize(set->second) : join(facts.home, ".config"), "coop");
+}
+
 PolicyPlaces policy_places(const HostFacts& facts, const Path& workspace) {
   PolicyPlaces places{.organisation = "/etc/coop/policy.toml",
-                      .user = join(below_config(facts), "policy.toml"),
+                      .user = join(configuration_directory(facts), "policy.toml"),
                       .approvals = join(facts.state_directory, "approvals")};
   if (!workspace.empty()) places.project = join(workspace, ".coop/policy.toml");
   return places;

@@ -10,9 +10,12 @@
 
 namespace coop::host {
 
+// The user's: $XDG_CONFIG_HOME/coop, or ~/.config/coop.
+Path configuration_directory(const HostFacts& facts);
+
 struct PolicyPlaces {
   Path organisation{};  // /etc/coop/policy.toml
-  Path user{};          // $XDG_CONFIG_HOME/coop/policy.toml, or below ~/.config
+  Path user{};          // policy.toml in the configuration directory
   Path project{};       // .coop/policy.toml in the workspace; empty without one
   Path approvals{};     // in coop's state directory, which no sandbox sees
 };

@@ -86,9 +86,9 @@ Scalar built_in(Key key) {
   const auto field = std::ranges::find(policy_fields(), key, &PolicyField::key);
   if (field != policy_fields().end()) return field->get(Policy{});
   if (is_list(key)) return {};
-  const std::string_view initial = info(key).initial;
-  if (info(key).type == KeyType::boolean) return initial == "true";
-  return std::string(initial);
+  const Initial& initial = info(key).initial;
+  if (info(key).type == KeyType::boolean) return initial.on;
+  return std::string(initial.text);
 }
 
 bool is_wider(Key key, const Scalar& asked, const Scalar& limit) {

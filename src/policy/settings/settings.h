@@ -124,6 +124,14 @@ enum class KeyType : std::uint8_t {
   map,
 };
 
+// What holds when a key is not set, as text ("none", "4096"); of a boolean the value too.
+struct Initial {
+  constexpr Initial(const char* shown) : text(shown) {}
+  constexpr Initial(bool value) : text(value ? "true" : "false"), on(value) {}
+  std::string_view text;
+  bool on = false;
+};
+
 struct KeyInfo {
   Key key;
   std::string_view name;  // as in `coop policy show`: "memory", "network.allow", "env.pass"
@@ -131,9 +139,9 @@ struct KeyInfo {
   // Of KeyType::word and names: space-separated; "" is anything. Those of a KeyType::word but `backend` are ordered
   // from the narrowest to the widest.
   std::string_view words;
-  bool unlimited;            // may be "unlimited"
-  std::string_view check;    // whose finding a bad value is: "sandbox_memory"
-  std::string_view initial;  // what holds when it is not set, as text: "none", "4096"
+  bool unlimited;          // may be "unlimited"
+  std::string_view check;  // whose finding a bad value is: "sandbox_memory"
+  Initial initial;
   std::string_view help;
   std::uint64_t least = 0;  // of a number: nothing can run with less
 

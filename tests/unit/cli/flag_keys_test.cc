@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "golden/golden.h"
 #include "policy/settings/read_values.h"
+#include "run_options.h"
 
 namespace coop::cli {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "cli/usage/usage.h"
 #include "policy/policy.h"
+#include "run_options.h"
 
 namespace coop::cli {
 namespace {

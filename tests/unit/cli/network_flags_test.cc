@@ -3,6 +3,7 @@
 
 #include "cli/flags.h"
 #include "cli_runner.h"
+#include "run_options.h"
 #include "settings_literals.h"
 #include "support/destination_rule.h"
 #include "temp_tree.h"

@@ -193,28 +193,28 @@ TEST(SettingsTest, TheTableOfKeysIsWhole) {
     EXPECT_FALSE(row.name.empty());
     EXPECT_FALSE(row.help.empty()) << row.name;
     EXPECT_TRUE(row.check.starts_with("sandbox_")) << row.name;
-    EXPECT_EQ(is_list(row.key), row.initial == "[]" || row.initial == "{}") << row.name;
+    EXPECT_EQ(is_list(row.key), row.initial.text == "[]" || row.initial.text == "{}") << row.name;
   }
 }
 
 // The default of each key is a valid value in a file.
 TEST(SettingsTest, InitialValuesReadBackAsThemselves) {
   for (const KeyInfo& row : keys()) {
-    if (is_list(row.key) || row.initial.empty()) continue;
+    if (is_list(row.key) || row.initial.text.empty()) continue;
     std::string line;
     if (row.words == "required best_effort")
-      line = std::string(row.initial == "required" ? "require" : "best_effort") + " = [\"" +
+      line = std::string(row.initial.text == "required" ? "require" : "best_effort") + " = [\"" +
              std::string(row.name) + "\"]";
     else if (row.type == KeyType::boolean || row.type == KeyType::seconds ||
-             (row.type == KeyType::count && row.initial != "unlimited"))
-      line = std::string(row.name) + " = " + std::string(row.initial);
-    else line = std::string(row.name) + " = \"" + std::string(row.initial) + "\"";
+             (row.type == KeyType::count && row.initial.text != "unlimited"))
+      line = std::string(row.name) + " = " + std::string(row.initial.text);
+    else line = std::string(row.name) + " = \"" + std::string(row.initial.text) + "\"";
     const Outcome outcome = read("[sandbox]\n" + line);
     EXPECT_EQ(outcome.findings, Findings{}) << line;
     ASSERT_TRUE(outcome.settings.contains(row.key)) << line;
     std::string text = value_text(row.key, outcome.settings.at(row.key));
     std::erase(text, '"');
-    EXPECT_EQ(text, row.initial) << row.name;
+    EXPECT_EQ(text, row.initial.text) << row.name;
   }
 }
 
