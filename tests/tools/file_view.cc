@@ -111,7 +111,7 @@ KERNEL_TEST(FileViews, ToolsReadWhatCommandsRead) {
   }
 }
 
-// Root's commands have no capability inside: a file of somebody else that only its owner may read is as closed to root's tools.
+// Root's commands have no capability inside: a file of another user that only its owner may read is closed to root's tools, too.
 KERNEL_TEST(FileViews, RootsToolsHaveNoCapabilitiesEither) {
   if (!coop::tests::is_root()) GTEST_SKIP() << "needs root";
   const test::AttackTree tree;

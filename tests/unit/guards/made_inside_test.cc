@@ -96,7 +96,7 @@ TEST_F(MadeInsideTest, WhatWasThereBeforeIsNeverClaimed) {
   // The host replaced it: what is mounted cannot be moved from inside.
   run("rm -rf user; git init -q user");
   EXPECT_THAT(made(), IsEmpty());
-  // The workspace's own repository is the user's, whoever made it.
+  // The workspace's own repository is the user's, also when a sandbox made it.
   run("rm -rf .git; git init -q .");
   EXPECT_THAT(made(), IsEmpty());
   run("git init -q new");  // control
