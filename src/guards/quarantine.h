@@ -36,6 +36,7 @@ struct WatchedTrees {
   std::span<const Path> doubtful{};
   // Of `mounted`: whose mount was lost and made again. The sandbox may have opened them in between.
   std::span<const Path> gaps{};
+  Path indexes{};  // of earlier looks; empty: everything is listed
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what

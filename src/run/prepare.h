@@ -18,7 +18,11 @@ struct Prepared {
   std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
   Path quarantine{};                     // where guarded files of this sandbox are moved
   Path made_inside{};                    // the record of git directories that sandboxes made
+  Path indexes{};                        // of looks at the writable trees
 };
+
+// Whether a look at the writable trees may leave something in coop's state for the next.
+enum class Indexes : std::uint8_t { read, written };
 
 // What is known before the file system is read.
 struct Draft {
@@ -26,6 +30,7 @@ struct Draft {
   HostFacts host{};
   // The plan takes them as existing. start() creates them first; nothing else does.
   MissingDirectories missing{};
+  Indexes indexes = Indexes::read;
   // What a walk for guards found in each writable tree. Unset: gather() walks.
   std::optional<std::vector<WorkspaceFacts>> looks{};
 };

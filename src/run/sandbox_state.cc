@@ -35,6 +35,7 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .before = prepared.before,
           .versions = state.versions,
           .quarantine = prepared.quarantine,
+          .indexes = prepared.indexes,
           .record = state.record.path(),
           .doubtful = state.doubtful,
           .gaps = state.gaps};
@@ -326,6 +327,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   state->started = std::chrono::steady_clock::now();
   state->has_command = command != nullptr;
   Draft draft = TRY(begin_prepare(policy));
+  draft.indexes = Indexes::written;
   if (command != nullptr) TRY(check_command(*command, draft.policy));
   TRY(make_directories(std::exchange(draft.missing, {})));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));

@@ -20,6 +20,7 @@ struct Cleanup {
   std::vector<WorkspaceFacts> before{};  // one for each of the guards' roots
   guards::Versions versions{};           // of guarded files
   Path quarantine{};
+  Path indexes{};                // of looks at trees; see sys/tree/tree_index.h
   Path record{};                 // of the run; see guards/run_record.h
   std::vector<Path> doubtful{};  // guarded paths that another run may have written; sorted
   std::vector<Path> gaps{};      // guarded paths whose mounts were lost for a while
