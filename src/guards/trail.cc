@@ -18,11 +18,6 @@ namespace {
 
 constexpr int kMostLinks = 40;  // the kernel's own limit
 
-struct Observed {
-  struct stat status{};
-  std::string link{};
-};
-
 std::optional<Observed> look_at(int directory, const std::string& name) {
   Observed observed;
   if (::fstatat(directory, name.c_str(), &observed.status, AT_SYMLINK_NOFOLLOW) < 0)
@@ -41,6 +36,14 @@ std::optional<Observed> look_at(const Path& path, std::span<const Path> writable
   Result<DirectoryStack> directory = DirectoryStack::open(*tree);
   if (!directory || !directory->enter_all(relative_to(parent_of(path), *tree))) return std::nullopt;
   return look_at(directory->fd(), std::string(name_of(path)));
+}
+
+std::optional<Observed> look_once(const Path& path, std::span<const Path> writable,
+                                  TrailMemo* memo) {
+  if (memo == nullptr) return look_at(path, writable);
+  const auto [found, added] = memo->try_emplace(path);
+  if (added) found->second = look_at(path, writable);
+  return found->second;
 }
 
 void put_in_front(std::deque<std::string>& names, std::string_view path) {
@@ -78,7 +81,7 @@ bool holds_a_tree(const Path& path, std::span<const Path> trees) {
   return std::ranges::any_of(trees, [&](const Path& tree) { return is_within(tree, path); });
 }
 
-Trail follow_trail(const Path& path, std::span<const Path> writable) {
+Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* memo) {
   Trail trail;
   Path at = "/";
   std::deque<std::string> names;
@@ -92,7 +95,8 @@ Trail follow_trail(const Path& path, std::span<const Path> writable) {
       continue;
     }
     Path below = join(at, name);
-    const std::optional<Observed> observed = missing ? std::nullopt : look_at(below, writable);
+    const std::optional<Observed> observed =
+        missing ? std::nullopt : look_once(below, writable, memo);
     missing = !observed;
     if (!observed || observed->link.empty()) {
       at = std::move(below);

@@ -449,7 +449,7 @@ void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
 // The symlinks on the path are guarded themselves: they cannot be mount points, and with another
 // target git would obey another file.
 void GuardWalk::named(const NamedPath& name) {
-  const Trail trail = follow_trail(name.path, writable_);
+  const Trail trail = follow_trail(name.path, writable_, &trails_);
   Path through;
   for (const TrailLink& link : trail.links) {
     if (tree_of(link.path, writable_) == nullptr) continue;

@@ -16,6 +16,7 @@
 #include "guards/git/names.h"
 #include "guards/names.h"
 #include "guards/place.h"
+#include "guards/trail.h"
 #include "host/facts.h"
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
@@ -145,6 +146,7 @@ class GuardWalk {
   std::uint64_t entries_ = 0;
   std::size_t path_bytes_ = 0;
   std::size_t followed_ = 0;  // symlinks
+  TrailMemo trails_{};        // of named paths
   bool complete_ = true;
   bool stopped_ = false;
 };
