@@ -67,7 +67,8 @@ std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
                             std::span<const Path> writable) {
   std::vector<Path> trees = outside;
   trees.push_back(root);
-  trees.insert(trees.end(), writable.begin(), writable.end());
+  for (const Path& tree : writable)
+    if (std::ranges::find(trees, tree) == trees.end()) trees.push_back(tree);
   return trees;
 }
 
