@@ -21,6 +21,7 @@
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
 #include "sys/tree/tree_index.h"
+#include "sys/tree/tree_watch.h"
 
 namespace coop::guards {
 
@@ -42,6 +43,9 @@ struct TreeMemory {
   Path directory{};        // of the indexes; empty: there is none
   std::int64_t began = 0;  // when this walk did
   enum class Writing : std::uint8_t { no, yes } writing = Writing::no;
+  // Of a process that looks again and again; may be null. It learns from looks that no caller waits for.
+  TreeWatch* watch = nullptr;
+  enum class Learning : std::uint8_t { no, yes } learning = Learning::no;
   IndexRules rules{};
 };
 

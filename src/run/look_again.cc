@@ -62,7 +62,7 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   enter_record(state, state_directory, then.policy.id);
   Policy same = policy;
   same.id = then.policy.id;
-  Result<Prepared> now = prepare(std::move(same));
+  Result<Prepared> now = prepare(std::move(same), state.watch);
   if (!now) return false;
   // It was created when it was.
   if (const auto created = then.plan.environment.find(plan::kCreatedVariable);

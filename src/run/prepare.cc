@@ -121,7 +121,7 @@ Path made_inside_record(const HostFacts& host) { return join(host.state_director
 
 // Walks every tree that will be writable: the workspace, and --rw trees.
 Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host,
-                                                 Indexes indexes) {
+                                                 const Draft& draft) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
   const guards::GitUser user = guards::git_user(host);
   const std::vector<Path> trees = plan::guarded_trees(policy, host);
@@ -129,7 +129,9 @@ Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const Hos
   using Writing = guards::TreeMemory::Writing;
   const guards::TreeMemory memory{
       .directory = index_directory(host),
-      .writing = indexes == Indexes::written ? Writing::yes : Writing::no};
+      .writing = draft.indexes == Indexes::written ? Writing::yes : Writing::no,
+      .watch = draft.watch,
+      .learning = draft.learning};
   std::vector<WorkspaceFacts> looks;
   for (const Path& root : trees) {
     WorkspaceFacts look =
@@ -211,8 +213,9 @@ bool writes(const Draft& draft) {
 
 bool may_serve(const Draft& draft) { return draft.host.fuse.available && writes(draft); }
 
-Result<Prepared> prepare(Policy policy) {
+Result<Prepared> prepare(Policy policy, TreeWatch* watch) {
   Draft draft = TRY(begin_prepare(std::move(policy)));
+  draft.watch = watch;
   return finish_prepare(std::move(draft));
 }
 
@@ -233,7 +236,7 @@ Result<void> gather(Draft& draft) {
     host.git_identity = guards::git_identity(host);
   if (wants_group(draft)) host::inspect_cgroups(host);
   TRY(plan::check_workspace_path(policy, host));
-  if (!draft.looks) draft.looks = TRY(look_through(policy, host, draft.indexes));
+  if (!draft.looks) draft.looks = TRY(look_through(policy, host, draft));
   host.workspace = merged(*draft.looks);
   host::inspect(host, host.workspace.outside_git);
   host::inspect(host, plan::wanted_natives(host));

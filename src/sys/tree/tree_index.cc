@@ -18,6 +18,7 @@
 #include "base/sha256.h"
 #include "sys/fd.h"
 #include "sys/tree/entries.h"
+#include "sys/tree/row_path.h"
 
 namespace coop {
 
@@ -28,7 +29,7 @@ constexpr std::uint32_t kMostRows = 4'000'000;
 constexpr std::size_t kMostNames = std::size_t{256} << 20;
 constexpr std::size_t kMostIndexes = 100;
 // From so many directories on, a second thread takes less time than it costs.
-constexpr std::uint32_t kWorthAThread = 1000;
+constexpr std::ptrdiff_t kWorthAThread = 1000;
 
 struct Header {
   std::array<char, 8> magic{};
@@ -50,17 +51,6 @@ DirectoryState state_of(const struct statx& status) {
           .inode = status.stx_ino,
           .born = (status.stx_mask & STATX_BTIME) != 0 ? nanoseconds(status.stx_btime) : 0,
           .changed = nanoseconds(status.stx_ctime)};
-}
-
-// Of others it is not known whether every change of a directory moves its ctime: NFS and FUSE cache it, and that of an
-// overlay is one layer's.
-bool has_good_ctime(int directory) {
-  constexpr long kXfs = 0x58465342;
-  struct statfs status{};
-  if (::fstatfs(directory, &status) < 0) return false;
-  return status.f_type == EXT4_SUPER_MAGIC || status.f_type == kXfs ||
-         status.f_type == BTRFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC ||
-         status.f_type == F2FS_SUPER_MAGIC;
 }
 
 std::string key_of(const IndexPlace& place) { return sha256_hex(place.tree + '\0' + place.key); }
@@ -98,43 +88,6 @@ bool write_whole(int file, const void* data, std::size_t size) {
   return true;
 }
 
-// The directory of a row as text, relative to the root; goes from row to row in order.
-class RowPath {
- public:
-  explicit RowPath(const TreeIndex& index) : index_(index) {}
-
-  const std::string& to(std::uint32_t row) {
-    const std::uint32_t parent = index_.row(row).parent;
-    while (at_ != parent && index_.row(at_).end <= row) leave();
-    if (at_ != parent) climb(parent);
-    enter(row);
-    return path_;
-  }
-
- private:
-  void leave() {
-    const std::size_t length = index_.name(at_).size();
-    path_.resize(path_.size() - std::min(path_.size(), length + 1));
-    at_ = index_.row(at_).parent;
-  }
-  void enter(std::uint32_t row) {
-    if (!path_.empty()) path_ += '/';
-    path_ += index_.name(row);
-    at_ = row;
-  }
-  void climb(std::uint32_t row) {
-    std::vector<std::uint32_t> above;
-    for (; row != 0; row = index_.row(row).parent) above.push_back(row);
-    path_.clear();
-    at_ = 0;
-    for (auto next = above.rbegin(); next != above.rend(); ++next) enter(*next);
-  }
-
-  const TreeIndex& index_;
-  std::string path_{};
-  std::uint32_t at_ = 0;
-};
-
 // The oldest, when there are many.
 void remove_some(int directory) {
   std::vector<std::pair<std::int64_t, std::string>> files;
@@ -160,6 +113,15 @@ std::optional<DirectoryState> directory_state(int directory) {
   return state_of(status);
 }
 
+bool has_good_ctime(int directory) {
+  constexpr long kXfs = 0x58465342;
+  struct statfs status{};
+  if (::fstatfs(directory, &status) < 0) return false;
+  return status.f_type == EXT4_SUPER_MAGIC || status.f_type == kXfs ||
+         status.f_type == BTRFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC ||
+         status.f_type == F2FS_SUPER_MAGIC;
+}
+
 TreeIndex TreeIndex::read(const IndexPlace& place, int root) {
   if (place.directory.empty() || !has_good_ctime(root)) return {};
   const Result<UniqueFd> file = open_file(file_of(place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -172,27 +134,31 @@ TreeIndex TreeIndex::read(const IndexPlace& place, int root) {
       std::string_view(header.key.data(), header.key.size()) != key_of(place) ||
       header.device != now->device || header.rows > kMostRows || header.names > kMostNames)
     return {};
-  TreeIndex index;
-  index.rows_.resize(header.rows);
-  index.names_.resize(header.names);
-  if (!read_whole(file->get(), index.rows_.data(), header.rows * sizeof(IndexRow)) ||
-      !read_whole(file->get(), index.names_.data(), header.names) || !index.is_sound())
+  auto rows = std::make_shared<IndexRows>();
+  rows->rows.resize(header.rows);
+  rows->names.resize(header.names);
+  if (!read_whole(file->get(), rows->rows.data(), header.rows * sizeof(IndexRow)) ||
+      !read_whole(file->get(), rows->names.data(), header.names))
     return {};
+  TreeIndex index;
+  index.rows_ = std::move(rows);
+  if (!index.is_sound()) return {};
+  index.unchanged_.assign(header.rows, 0);
   index.compare(root, header.device);
   return index;
 }
 
 // After a crash of the machine a file may have holes.
 bool TreeIndex::is_sound() const {
-  if (rows_.empty() || names_.empty() || names_.back() != '\0' || names_.contains('/'))
-    return false;
-  if (rows_[0].parent != 0 || rows_[0].end != size() || rows_[0].name != 0) return false;
+  const std::string& names = rows_->names;
+  if (size() == 0 || names.empty() || names.back() != '\0' || names.contains('/')) return false;
+  if (row(0).parent != 0 || row(0).end != size() || row(0).name != 0) return false;
   for (std::uint32_t number = 1; number < size(); ++number) {
-    const IndexRow& row = rows_[number];
-    if (row.parent >= number || row.end <= number || row.end > rows_[row.parent].end) return false;
-    if (row.name <= rows_[number - 1].name || row.name >= names_.size()) return false;
+    const IndexRow& one = row(number);
+    if (one.parent >= number || one.end <= number || one.end > row(one.parent).end) return false;
+    if (one.name <= row(number - 1).name || one.name >= names.size()) return false;
     const std::string_view text = name(number);
-    if (text.empty() || text == "." || text == ".." || row.plain > 1) return false;
+    if (text.empty() || text == "." || text == ".." || one.plain > 1) return false;
   }
   return true;
 }
@@ -203,21 +169,20 @@ void TreeIndex::compare_rows(int root, std::uint64_t device, std::uint32_t first
   RowPath path(*this);
   struct statx status{};
   for (std::uint32_t number = first; number < last; ++number) {
-    const IndexRow& row = rows_[number];
-    if (row.plain == 0) continue;
+    const IndexRow& one = row(number);
+    if (one.plain == 0 || unchanged_[number] != 0) continue;
     constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
     if (::statx(root, path.to(number).c_str(), kFlags, kWanted, &status) < 0) continue;
-    const DirectoryState known{device, row.inode, row.born, row.changed};
+    const DirectoryState known{device, one.inode, one.born, one.changed};
     unchanged_[number] = S_ISDIR(status.stx_mode) && state_of(status) == known ? 1 : 0;
   }
 }
 
 void TreeIndex::compare(int root, std::uint64_t device) {
-  unchanged_.assign(rows_.size(), 0);
   const std::uint32_t middle = 1 + (size() - 1) / 2;
   std::thread second;
   std::uint32_t left = 1;
-  if (size() > kWorthAThread) {
+  if (std::ranges::count(unchanged_, 0) > kWorthAThread) {
     try {
       second = std::thread([&] { compare_rows(root, device, 1, middle); });
       left = middle;
@@ -228,58 +193,58 @@ void TreeIndex::compare(int root, std::uint64_t device) {
   if (second.joinable()) second.join();
   settled_ = unchanged_;
   for (std::uint32_t number = size() - 1; number > 0; --number)
-    if (settled_[number] == 0) settled_[rows_[number].parent] = 0;
+    if (settled_[number] == 0) settled_[row(number).parent] = 0;
 }
 
 std::uint32_t IndexBuilder::open(std::string_view name, const DirectoryState& state,
                                  std::uint16_t kind) {
-  const auto number = static_cast<std::uint32_t>(rows_.size());
-  rows_.push_back({.inode = state.inode,
+  const auto number = static_cast<std::uint32_t>(made_.rows.size());
+  made_.rows.push_back({.inode = state.inode,
                    .born = state.born,
                    .changed = state.changed,
                    .parent = open_.empty() ? 0 : open_.back(),
-                   .name = static_cast<std::uint32_t>(names_.size()),
+                   .name = static_cast<std::uint32_t>(made_.names.size()),
                    .kind = kind});
-  names_.append(name) += '\0';
+  made_.names.append(name) += '\0';
   open_.push_back(number);
   devices_.push_back(state.device);
   return number;
 }
 
 void IndexBuilder::close() {
-  rows_[open_.back()].end = static_cast<std::uint32_t>(rows_.size());
+  made_.rows[open_.back()].end = static_cast<std::uint32_t>(made_.rows.size());
   open_.pop_back();
   devices_.pop_back();
 }
 
 void IndexBuilder::plain(std::uint32_t row) {
   // On another device it would be taken for one of the tree's. That of the top is the tree's.
-  if (rows_[row].changed > began_ - rules_.too_young.count() || devices_.back() != devices_.front())
+  if (made_.rows[row].changed > began_ - rules_.too_young.count() || devices_.back() != devices_.front())
     return;
-  rows_[row].plain = 1;
+  made_.rows[row].plain = 1;
   ++learned_;
 }
 
 void IndexBuilder::copy(std::uint32_t known_row) {
-  const IndexRow& top = known_->rows_[known_row];
-  const auto shift = static_cast<std::uint32_t>(rows_.size()) - known_row;
-  const auto names_shift = static_cast<std::uint32_t>(names_.size()) - top.name;
+  const IndexRow& top = known_->rows_->rows[known_row];
+  const auto shift = static_cast<std::uint32_t>(made_.rows.size()) - known_row;
+  const auto names_shift = static_cast<std::uint32_t>(made_.names.size()) - top.name;
   const std::size_t names_end =
-      top.end < known_->size() ? known_->rows_[top.end].name : known_->names_.size();
-  names_.append(known_->names_, top.name, names_end - top.name);
+      top.end < known_->size() ? known_->rows_->rows[top.end].name : known_->rows_->names.size();
+  made_.names.append(known_->rows_->names, top.name, names_end - top.name);
   for (std::uint32_t number = known_row; number < top.end; ++number) {
-    IndexRow row = known_->rows_[number];
+    IndexRow row = known_->rows_->rows[number];
     row.parent = number == known_row ? open_.back() : row.parent + shift;
     row.end += shift;
     row.name += names_shift;
-    rows_.push_back(row);
+    made_.rows.push_back(row);
   }
 }
 
 void IndexBuilder::save(const IndexPlace& place, int root) const {
-  if (place.directory.empty() || !open_.empty() || rows_.size() < rules_.fewest_rows ||
-      rows_.size() > kMostRows || names_.size() > kMostNames ||
-      learned_ <= rows_.size() / rules_.worth_writing || !has_good_ctime(root))
+  if (place.directory.empty() || !open_.empty() || made_.rows.size() < rules_.fewest_rows ||
+      made_.rows.size() > kMostRows || made_.names.size() > kMostNames ||
+      learned_ <= made_.rows.size() / rules_.worth_writing || !has_good_ctime(root))
     return;
   const std::optional<DirectoryState> now = directory_state(root);
   if (!now) return;
@@ -291,19 +256,19 @@ void IndexBuilder::save(const IndexPlace& place, int root) const {
   remove_some(directory->get());
   const Path whole = file_of(place);
   const std::string name(name_of(whole));
-  const std::string draft = name + "." + std::to_string(::getpid());
+  const std::string draft = name + "." + std::to_string(::gettid());
   ::unlinkat(directory->get(), draft.c_str(), 0);
   const UniqueFd file(::openat(directory->get(), draft.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return;
   Header header{.device = now->device,
-                .rows = static_cast<std::uint32_t>(rows_.size()),
-                .names = static_cast<std::uint32_t>(names_.size())};
+                .rows = static_cast<std::uint32_t>(made_.rows.size()),
+                .names = static_cast<std::uint32_t>(made_.names.size())};
   std::ranges::copy(kMagic, header.magic.begin());
   std::ranges::copy(key_of(place), header.key.begin());
   const bool written = write_whole(file.get(), &header, sizeof header) &&
-                       write_whole(file.get(), rows_.data(), rows_.size() * sizeof(IndexRow)) &&
-                       write_whole(file.get(), names_.data(), names_.size());
+                       write_whole(file.get(), made_.rows.data(), made_.rows.size() * sizeof(IndexRow)) &&
+                       write_whole(file.get(), made_.names.data(), made_.names.size());
   if (!written || ::renameat(directory->get(), draft.c_str(), directory->get(), name.c_str()) < 0)
     ::unlinkat(directory->get(), draft.c_str(), 0);
 }

@@ -30,6 +30,10 @@ struct DirectoryState {
 
 std::optional<DirectoryState> directory_state(int directory);
 
+// Whether every change of a directory is known to move its ctime, and to be made on this machine. NFS and FUSE cache
+// the ctime, and that of an overlay is one layer's.
+bool has_good_ctime(int directory);
+
 // When an index is trusted, and when it is worth its file.
 struct IndexRules {
   // A change within the same tick of the clock, or on a file system that counts in seconds, does not move a ctime: a
@@ -60,6 +64,11 @@ struct IndexRow {
       0;  // 1: nothing of interest was in it but directories, and it can be trusted
 };
 
+struct IndexRows {
+  std::vector<IndexRow> rows{};
+  std::string names{};  // each ends with a NUL
+};
+
 class TreeIndex {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -68,9 +77,11 @@ class TreeIndex {
   // Empty when there is none that fits the tree open as `root`, and on file systems whose ctime is not known to be good.
   static TreeIndex read(const IndexPlace& place, int root);
 
-  std::uint32_t size() const { return static_cast<std::uint32_t>(rows_.size()); }
-  const IndexRow& row(std::uint32_t number) const { return rows_[number]; }
-  std::string_view name(std::uint32_t number) const { return names_.c_str() + rows_[number].name; }
+  std::uint32_t size() const { return rows_ ? static_cast<std::uint32_t>(rows_->rows.size()) : 0; }
+  const IndexRow& row(std::uint32_t number) const { return rows_->rows[number]; }
+  std::string_view name(std::uint32_t number) const {
+    return rows_->names.c_str() + row(number).name;
+  }
 
   // Whether the directory is plain and as it was.
   bool is_unchanged(std::uint32_t number) const { return unchanged_[number] != 0; }
@@ -80,18 +91,19 @@ class TreeIndex {
   // Calls `visit(row)` for each directory in one.
   template <typename Visit>
   void for_each_child(std::uint32_t number, Visit visit) const {
-    const std::uint32_t end = rows_[number].end;
-    for (std::uint32_t child = number + 1; child < end; child = rows_[child].end) visit(child);
+    const std::uint32_t end = row(number).end;
+    for (std::uint32_t child = number + 1; child < end; child = row(child).end) visit(child);
   }
 
  private:
   friend class IndexBuilder;
+  friend class TreeWatch;
   bool is_sound() const;
+  // All but those of which `unchanged_` says so already.
   void compare(int root, std::uint64_t device);
   void compare_rows(int root, std::uint64_t device, std::uint32_t first, std::uint32_t last);
 
-  std::vector<IndexRow> rows_{};
-  std::string names_{};  // each ends with a NUL
+  std::shared_ptr<const IndexRows> rows_{};
   std::vector<std::uint8_t> unchanged_{};
   std::vector<std::uint8_t> settled_{};
 };
@@ -107,27 +119,28 @@ class IndexBuilder {
   std::uint32_t open(std::string_view name, const DirectoryState& state, std::uint16_t kind);
   void close();
   bool has_state(std::uint32_t row, const IndexRow& other) const {
-    return rows_[row].inode == other.inode && rows_[row].born == other.born &&
-           rows_[row].changed == other.changed;
+    return made_.rows[row].inode == other.inode && made_.rows[row].born == other.born &&
+           made_.rows[row].changed == other.changed;
   }
   // The directory was listed, after its state was taken: only directories were of interest in it.
   void plain(std::uint32_t row);
   // The same, but it was not listed: the known index says so.
-  void still_plain(std::uint32_t row) { rows_[row].plain = 1; }
+  void still_plain(std::uint32_t row) { made_.rows[row].plain = 1; }
   // Something in it was not entered: it has to be listed next time too.
-  void not_plain(std::uint32_t row) { rows_[row].plain = 0; }
+  void not_plain(std::uint32_t row) { made_.rows[row].plain = 0; }
   // A directory and all below it, as they were.
   void copy(std::uint32_t known_row);
 
   // Writes it if it spares the next walk work that the known index does not. A failure costs time only.
   void save(const IndexPlace& place, int root) const;
+  // Ends it.
+  IndexRows take() && { return std::move(made_); }
 
  private:
   const TreeIndex* known_;
   std::int64_t began_;
   IndexRules rules_;
-  std::vector<IndexRow> rows_{};
-  std::string names_{};
+  IndexRows made_{};
   std::vector<std::uint32_t> open_{};
   std::vector<std::uint64_t> devices_{};  // of those that are open
   std::uint32_t learned_ = 0;             // directories that need not be listed next time

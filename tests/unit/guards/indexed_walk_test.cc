@@ -136,6 +136,80 @@ TEST_F(IndexedWalkTest, OnlyLookingWritesNothing) {
   EXPECT_FALSE(test::exists(tree_ / "indexes"));
 }
 
+// --- With events of inotify ------------------------------------------------------------------
+
+class WatchedWalkTest : public IndexedWalkTest {
+ protected:
+  // Twice: what is new is watched by the second.
+  void learn_and_watch() {
+    for (int round = 0; round < 2; ++round) {
+      pass_a_tick();
+      TreeMemory memory = watched();
+      memory.learning = TreeMemory::Learning::yes;
+      inspect(tree_ / "w", memory);
+    }
+    pass_a_tick();
+  }
+  TreeMemory watched() const {
+    TreeMemory memory = memory_;
+    memory.watch = watch_.get();
+    return memory;
+  }
+  void expect_seen(const std::string& path) {
+    const WorkspaceFacts with = inspect(tree_ / "w", watched());
+    EXPECT_EQ(with, inspect(tree_ / "w", {}));
+    EXPECT_TRUE(contains(guarded_in(with), tree_ / path)) << path;
+  }
+
+  const std::unique_ptr<TreeWatch> watch_ = std::move(*TreeWatch::make());
+};
+
+TEST_F(WatchedWalkTest, ANewFileDeepBelowIsSeen) {
+  tree_.must("mkdir -p w/a/b/c w/d");
+  learn_and_watch();
+  tree_.must("mkdir w/a/b/c/.vscode");
+  expect_seen("w/a/b/c/.vscode");
+  expect_seen("w/a/b/c/.vscode");  // also when nothing was learned from the look before
+}
+
+TEST_F(WatchedWalkTest, WhatWasThereForAMomentIsSeenWhenItComesBack) {
+  tree_.must("mkdir -p w/a/b");
+  learn_and_watch();
+  tree_.must("touch w/a/b/.envrc; rm w/a/b/.envrc");
+  learn_and_watch();
+  tree_.must("touch w/a/b/.envrc");
+  expect_seen("w/a/b/.envrc");
+}
+
+TEST_F(WatchedWalkTest, ADirectoryMovedIntoPlaceIsSeen) {
+  tree_.must("mkdir -p w/a/b evil/.vscode");
+  learn_and_watch();
+  tree_.must("rmdir w/a/b; mv evil w/a/b");
+  expect_seen("w/a/b/.vscode");
+}
+
+TEST_F(WatchedWalkTest, ADirectoryThatWasMovedIsSeenWithWhatIsInIt) {
+  tree_.must("mkdir -p w/a/b/c w/d");
+  learn_and_watch();
+  tree_.must("mv w/a/b w/d/b; mkdir w/d/b/c/.vscode");
+  expect_seen("w/d/b/c/.vscode");
+  learn_and_watch();
+  tree_.must("mkdir w/d/b/.vscode");
+  expect_seen("w/d/b/.vscode");
+}
+
+TEST_F(WatchedWalkTest, EventsThatWereLostAreNotTakenForQuiet) {
+  tree_.must("mkdir -p w/a/b w/c");
+  learn_and_watch();
+  const int most = std::stoi(test::read_text("/proc/sys/fs/inotify/max_queued_events"));
+  for (int event = 0; event <= most; event += 2) {
+    ASSERT_EQ(::mkdir((tree_ / "w/c/x").c_str(), 0755), 0);
+    ASSERT_EQ(::rmdir((tree_ / "w/c/x").c_str()), 0);
+  }
+  tree_.must("mkdir w/a/b/.vscode");
+  expect_seen("w/a/b/.vscode");
+}
+
 // --- Generated changes -----------------------------------------------------------------------
 
 class Changes {
@@ -175,16 +249,18 @@ class Changes {
   std::mt19937 random_;
 };
 
-TEST(IndexedWalkPropertyTest, SeesWhatAWalkWithoutAnIndexSees) {
+void compare_walks(TreeWatch* watch) {
   std::size_t used = 0;
   for (unsigned seed = 0; seed < 12; ++seed) {
     const TempTree tree(test::fast_parent());
     std::filesystem::create_directory(tree / "w");
-    const TreeMemory memory = memory_in(tree / "indexes");
+    TreeMemory memory = memory_in(tree / "indexes");
+    memory.watch = watch;
     Changes changes(tree / "w", seed);
     for (int change = 0; change < 60; ++change) changes.one();
     for (int step = 0; step < 12; ++step) {
       pass_a_tick();
+      memory.learning = step % 3 == 0 ? TreeMemory::Learning::no : TreeMemory::Learning::yes;
       const WorkspaceFacts with = inspect(tree / "w", memory);
       ASSERT_EQ(with, inspect(tree / "w", {})) << "seed " << seed << " step " << step;
       used += test::exists(tree / "indexes") ? 1 : 0;
@@ -193,6 +269,13 @@ TEST(IndexedWalkPropertyTest, SeesWhatAWalkWithoutAnIndexSees) {
     }
   }
   EXPECT_GT(used, 100U);  // control: there was an index to compare with
+}
+
+TEST(IndexedWalkPropertyTest, SeesWhatAWalkWithoutAnIndexSees) { compare_walks(nullptr); }
+
+TEST(IndexedWalkPropertyTest, SoDoesOneThatGoesByEvents) {
+  const std::unique_ptr<TreeWatch> watch = std::move(*TreeWatch::make());
+  compare_walks(watch.get());
 }
 
 }  // namespace
