@@ -10,7 +10,7 @@
 namespace coop::child {
 
 enum class Operation : std::uint8_t {
-  await_parent,  // until the supervisor has moved us into our control groups
+  await_parent,  // until systemd has moved us into our scope, at the supervisor's request
   // identity and machine
   set_dumpable,  // first: 0 or 1
   write_file,    // path (of the host), text; first: 1 when the file may be missing
@@ -164,8 +164,9 @@ struct ServedFiles {
 
 inline constexpr std::size_t kMostStagedFiles = 4;
 
-// In Report::step: not a step, but the fork of the workload failed.
+// In Report::step: not a step, but the fork of the workload failed, or joining a control group.
 inline constexpr std::uint32_t kForkStep = 0xffffffff;
+inline constexpr std::uint16_t kGroupStep = 0xffff;
 
 // Pool: sent with three descriptors, the standard streams. The workload is in the memory shared
 // with the supervisor.

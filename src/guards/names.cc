@@ -1,6 +1,7 @@
 #include "guards/names.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/path.h"
 #include "policy/builtin.h"
@@ -137,6 +138,14 @@ void GuardNames::add_interesting(const std::string& name) {
 bool GuardNames::interesting(std::string_view name) const {
   return std::ranges::any_of(interesting_[static_cast<unsigned char>(name.front())],
                              [&](const std::string& known) { return is_folded_to(name, known); });
+}
+
+std::string GuardNames::all_interesting() const {
+  std::set<std::string_view> all;
+  for (const std::vector<std::string>& some : interesting_) all.insert(some.begin(), some.end());
+  std::string text;
+  for (const std::string_view name : all) text.append(name) += '\0';
+  return text;
 }
 
 bool is_guarded(std::span<const std::string> names, const NamedPath& named) {

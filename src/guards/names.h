@@ -38,6 +38,8 @@ class GuardNames {
   // Whether an entry of this name can matter, for a guard or for recognising a git directory. Asked
   // for every entry of the tree.
   bool interesting(std::string_view name) const;
+  // All of them as one text: what decides which directories are plain.
+  std::string all_interesting() const;
 
  private:
   void add(const std::string& name, const std::vector<std::string>& root);

@@ -32,7 +32,7 @@ bool same_object(const GuardedPath& left, const GuardedPath& right) {
          left.link == right.link;
 }
 
-// A symlink with the same text leads to the same place, whoever made it.
+// A symlink with the same text leads to the same place, also if it is another one.
 bool same_link(const GuardedPath& left, const GuardedPath& right) {
   return !left.link.empty() && left.link == right.link;
 }
@@ -97,7 +97,10 @@ class Quarantine {
         root, trees_.names, before, trees_.roots,
         [&](DirectoryStack& directory, const std::string& name, const GuardedPath& found) {
           return spill(root, before, directory, name, found);
-        });
+        },
+        {.directory = trees_.indexes,
+         .writing = TreeMemory::Writing::yes,
+         .watch = trees_.watch});
     unload(root);
     if (!now) return remains(root, "could not be scanned: " + to_text(now.error()));
     report_.git.insert(report_.git.end(), now->git.begin(), now->git.end());

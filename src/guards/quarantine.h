@@ -10,6 +10,7 @@
 #include "coop/sandbox.h"
 #include "guards/versions.h"
 #include "host/facts.h"
+#include "sys/tree/tree_watch.h"
 
 namespace coop::guards {
 
@@ -36,6 +37,8 @@ struct WatchedTrees {
   std::span<const Path> doubtful{};
   // Of `mounted`: whose mount was lost and made again. The sandbox may have opened them in between.
   std::span<const Path> gaps{};
+  Path indexes{};  // of earlier looks; empty: everything is listed
+  TreeWatch* watch = nullptr;
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what

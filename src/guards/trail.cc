@@ -18,11 +18,6 @@ namespace {
 
 constexpr int kMostLinks = 40;  // the kernel's own limit
 
-struct Observed {
-  struct stat status{};
-  std::string link{};
-};
-
 std::optional<Observed> look_at(int directory, const std::string& name) {
   Observed observed;
   if (::fstatat(directory, name.c_str(), &observed.status, AT_SYMLINK_NOFOLLOW) < 0)
@@ -41,6 +36,14 @@ std::optional<Observed> look_at(const Path& path, std::span<const Path> writable
   Result<DirectoryStack> directory = DirectoryStack::open(*tree);
   if (!directory || !directory->enter_all(relative_to(parent_of(path), *tree))) return std::nullopt;
   return look_at(directory->fd(), std::string(name_of(path)));
+}
+
+std::optional<Observed> look_once(const Path& path, std::span<const Path> writable,
+                                  TrailMemo* memo) {
+  if (memo == nullptr) return look_at(path, writable);
+  const auto [found, added] = memo->try_emplace(path);
+  if (added) found->second = look_at(path, writable);
+  return found->second;
 }
 
 void put_in_front(std::deque<std::string>& names, std::string_view path) {
@@ -64,7 +67,8 @@ std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
                             std::span<const Path> writable) {
   std::vector<Path> trees = outside;
   trees.push_back(root);
-  trees.insert(trees.end(), writable.begin(), writable.end());
+  for (const Path& tree : writable)
+    if (std::ranges::find(trees, tree) == trees.end()) trees.push_back(tree);
   return trees;
 }
 
@@ -78,7 +82,7 @@ bool holds_a_tree(const Path& path, std::span<const Path> trees) {
   return std::ranges::any_of(trees, [&](const Path& tree) { return is_within(tree, path); });
 }
 
-Trail follow_trail(const Path& path, std::span<const Path> writable) {
+Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* memo) {
   Trail trail;
   Path at = "/";
   std::deque<std::string> names;
@@ -92,7 +96,8 @@ Trail follow_trail(const Path& path, std::span<const Path> writable) {
       continue;
     }
     Path below = join(at, name);
-    const std::optional<Observed> observed = missing ? std::nullopt : look_at(below, writable);
+    const std::optional<Observed> observed =
+        missing ? std::nullopt : look_once(below, writable, memo);
     missing = !observed;
     if (!observed || observed->link.empty()) {
       at = std::move(below);

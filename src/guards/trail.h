@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "coop/path.h"
@@ -24,9 +25,16 @@ struct Trail {
   std::optional<struct stat> status{};  // nothing when the path does not exist
 };
 
+// What was found on the way of earlier trails: many begin with the same directories.
+struct Observed {
+  struct stat status{};
+  std::string link{};
+};
+using TrailMemo = std::unordered_map<Path, std::optional<Observed>>;
+
 // Resolves `path` (absolute, with any "..") as the kernel would. Unsearchable directories in the
 // `writable` trees are opened by changing their mode: the sandbox could do the same.
-Trail follow_trail(const Path& path, std::span<const Path> writable);
+Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* memo = nullptr);
 
 // The text of a symlink; empty when it cannot be read.
 std::string read_link(int directory, const std::string& name);

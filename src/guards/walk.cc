@@ -60,9 +60,26 @@ bool may_hide_something(int parent, const std::string& name) {
   return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+// Where a directory of an index may be plain: elsewhere git directories are recognised by what is around them.
+bool may_be_plain(Place place) { return place == Place::ordinary || place == Place::packages; }
+
 }  // namespace
 
-Result<void> GuardWalk::tree(const Path& root) { return walk(root, Place::top, Reach::everything); }
+Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
+  if (memory.directory.empty()) return walk(root, Place::top, Reach::everything);
+  DirectoryStack directory = TRY(DirectoryStack::open(root));
+  const IndexPlace place{memory.directory, root, names_.all_interesting()};
+  TreeIndex known = memory.watch != nullptr ? memory.watch->recall(place, directory.fd()) : TreeIndex();
+  if (known.size() == 0) known = TreeIndex::read(place, directory.fd());
+  memory_ = std::make_unique<Memory>(std::move(known), memory);
+  Result<void> walked = walk(directory, root, Place::top, Reach::everything);
+  if (walked && !stopped_ && memory.writing == TreeMemory::Writing::yes)
+    memory_->next.save(place, directory.fd());
+  if (walked && !stopped_ && memory.watch != nullptr && memory.learning == TreeMemory::Learning::yes)
+    memory.watch->learn(place, directory.fd(), std::move(memory_->next).take());
+  memory_.reset();
+  return walked;
+}
 
 Result<void> GuardWalk::git_directory(const Path& path) {
   git_directories_.insert(path);
@@ -76,12 +93,18 @@ Result<void> GuardWalk::subtree(const Path& top, Place place, Reach reach) {
 // Depth first with an explicit stack: the sandbox chooses the depth of the tree.
 Result<void> GuardWalk::walk(const Path& top, Place place, Reach reach) {
   DirectoryStack directory = TRY(DirectoryStack::open(top));
+  return walk(directory, top, place, reach);
+}
+
+Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place place, Reach reach) {
   directory_ = &directory;
   path_ = top;
   top_depth_ = depth_of(top);
   reach_ = reach;
   std::vector<Level> levels;
   levels.push_back(Level{.standing = {place}, .path_length = top.size()});
+  if (memory_ && memory_->known.size() > 0) levels.back().known = 0;
+  enter_index(levels.back(), {});
   look(levels.back());
   while (!levels.empty() && !stopped_) {
     if (std::optional<Level> below = descend(levels.back())) {
@@ -90,6 +113,7 @@ Result<void> GuardWalk::walk(const Path& top, Place place, Reach reach) {
       continue;
     }
     path_.resize(levels.back().path_length);
+    leave_index(levels.back());
     levels.pop_back();
     if (!levels.empty() && !directory.leave()) give_up();
   }
@@ -103,17 +127,67 @@ std::optional<GuardWalk::Level> GuardWalk::descend(Level& level) {
     const std::string name(level.pending.c_str() + level.next);
     level.next += name.size() + 1;
     const std::optional<Place> place = place_below(level.standing, folded(name), reach_);
-    if (!place) continue;
+    if (!place || skip(level, name, *place)) continue;
     if (const Result<void> entered = directory_->enter(name); !entered) {
       cannot_enter(name, entered.error().errno_value);
+      if (memory_) memory_->next.not_plain(level.row);
       continue;
     }
     Level below{.standing = {*place}, .path_length = path_.size()};
+    if (const auto row = level.rows_below.find(name); row != level.rows_below.end())
+      below.known = row->second;
     if (!path_.ends_with('/')) path_ += '/';
     path_ += name;
+    enter_index(below, name);
     return below;
   }
   return std::nullopt;
+}
+
+// Before the directory is listed: what changes while it is listed moves its ctime beyond this state.
+void GuardWalk::enter_index(Level& level, std::string_view name) {
+  if (!memory_) return;
+  level.row = memory_->next.open(name, directory_state(directory_->fd()).value_or(DirectoryState{}),
+                                 static_cast<std::uint16_t>(level.standing.place));
+  if (level.known == TreeIndex::kNone) return;
+  const TreeIndex& known = memory_->known;
+  known.for_each_child(level.known, [&](std::uint32_t child) {
+    level.rows_below.emplace(known.name(child), child);
+  });
+}
+
+void GuardWalk::leave_index(const Level& level) {
+  if (memory_ && level.row != TreeIndex::kNone) memory_->next.close();
+}
+
+// A directory in which, and below which, nothing has changed. With another place above it other names would count.
+bool GuardWalk::skip(const Level& level, const std::string& name, Place place) {
+  const auto found = level.rows_below.find(name);
+  if (found == level.rows_below.end() || !may_be_plain(place)) return false;
+  const TreeIndex& known = memory_->known;
+  if (!known.is_settled(found->second) ||
+      known.row(found->second).kind != static_cast<std::uint16_t>(place))
+    return false;
+  memory_->next.copy(found->second);
+  return true;
+}
+
+// Whether what the index says of the directory is still true. It is compared once more, by its descriptor: the first time
+// was by path.
+bool GuardWalk::is_known(const Level& level) const {
+  if (level.known == TreeIndex::kNone || !may_be_plain(level.standing.place)) return false;
+  const TreeIndex& known = memory_->known;
+  const IndexRow& row = known.row(level.known);
+  return known.is_unchanged(level.known) &&
+         row.kind == static_cast<std::uint16_t>(level.standing.place) &&
+         memory_->next.has_state(level.row, row);
+}
+
+void GuardWalk::look_in_index(Level& level) {
+  memory_->next.still_plain(level.row);
+  const TreeIndex& known = memory_->known;
+  known.for_each_child(
+      level.known, [&](std::uint32_t child) { level.pending.append(known.name(child)) += '\0'; });
 }
 
 void GuardWalk::cannot_enter(const std::string& name, int error) {
@@ -143,10 +217,12 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
 }
 
 void GuardWalk::look(Level& level) {
+  if (is_known(level)) return look_in_index(level);
   std::vector<std::string> links;
   const Sight sight = read_entries(level, links);
   level.standing = standing_of(level.standing.place, sight);
   const Standing& standing = level.standing;
+  if (memory_ && sight.empty() && may_be_plain(standing.place)) memory_->next.plain(level.row);
   if (!sight.empty())
     for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
   if (standing.git) look_in_git(level, sight);
@@ -377,7 +453,7 @@ void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
 // The symlinks on the path are guarded themselves: they cannot be mount points, and with another
 // target git would obey another file.
 void GuardWalk::named(const NamedPath& name) {
-  const Trail trail = follow_trail(name.path, writable_);
+  const Trail trail = follow_trail(name.path, writable_, &trails_);
   Path through;
   for (const TrailLink& link : trail.links) {
     if (tree_of(link.path, writable_) == nullptr) continue;

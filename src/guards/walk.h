@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,9 +16,12 @@
 #include "guards/git/names.h"
 #include "guards/names.h"
 #include "guards/place.h"
+#include "guards/trail.h"
 #include "host/facts.h"
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
+#include "sys/tree/tree_index.h"
+#include "sys/tree/tree_watch.h"
 
 namespace coop::guards {
 
@@ -34,6 +38,17 @@ enum class Spilled : std::uint8_t { taken, left };
 using Spill = std::function<Spilled(DirectoryStack& directory, const std::string& name,
                                     const GuardedPath& found)>;
 
+// What an earlier walk through a tree has seen, and whether this one may add to it.
+struct TreeMemory {
+  Path directory{};        // of the indexes; empty: there is none
+  std::int64_t began = 0;  // when this walk did
+  enum class Writing : std::uint8_t { no, yes } writing = Writing::no;
+  // Of a process that looks again and again; may be null. It learns from looks that no caller waits for.
+  TreeWatch* watch = nullptr;
+  enum class Learning : std::uint8_t { no, yes } learning = Learning::no;
+  IndexRules rules{};
+};
+
 class GuardWalk {
  public:
   // `writable`: the trees in which a symlink's target is guarded too.
@@ -46,8 +61,8 @@ class GuardWalk {
         git_names_(git_names),
         spill_(std::move(spill)) {}
 
-  // Everything below `root`.
-  Result<void> tree(const Path& root);
+  // Everything below `root`. Directories that an index says to be as they were are not listed.
+  Result<void> tree(const Path& root, const TreeMemory& memory = {});
   // Only where git keeps settings: the directory itself, its modules and worktrees.
   Result<void> git_directory(const Path& path);
   // A path named in git's configuration, if it exists. Absolute only.
@@ -69,9 +84,27 @@ class GuardWalk {
     std::size_t path_length = 0;  // of the directory above, in path_
     std::string pending{};        // names of directories to enter, NUL-terminated
     std::size_t next = 0;
+    std::uint32_t known = TreeIndex::kNone;  // its row in the index
+    std::uint32_t row = TreeIndex::kNone;    // and in the new one
+    // Rows of the directories in it. Views of names in the index.
+    std::unordered_map<std::string_view, std::uint32_t> rows_below{};
+  };
+
+  // Of a walk with an index.
+  struct Memory {
+    TreeIndex known;
+    IndexBuilder next;
+    Memory(TreeIndex read, const TreeMemory& memory)
+        : known(std::move(read)), next(known, memory.began, memory.rules) {}
   };
 
   Result<void> walk(const Path& top, Place place, Reach reach);
+  Result<void> walk(DirectoryStack& directory, const Path& top, Place place, Reach reach);
+  void enter_index(Level& level, std::string_view name);
+  void leave_index(const Level& level);
+  bool is_known(const Level& level) const;
+  void look_in_index(Level& level);
+  bool skip(const Level& level, const std::string& name, Place place);
   void look(Level& level);
   std::optional<Level> descend(Level& level);
   Sight read_entries(Level& level, std::vector<std::string>& links);
@@ -105,6 +138,7 @@ class GuardWalk {
   std::vector<Path> writable_;
   GitNames* git_names_;
   Spill spill_;
+  std::unique_ptr<Memory> memory_{};
   DirectoryStack* directory_ = nullptr;  // where the walk is
   Path path_{};                          // the same as text
   std::size_t top_depth_ = 0;            // components of the top's path
@@ -116,6 +150,7 @@ class GuardWalk {
   std::uint64_t entries_ = 0;
   std::size_t path_bytes_ = 0;
   std::size_t followed_ = 0;  // symlinks
+  TrailMemo trails_{};        // of named paths
   bool complete_ = true;
   bool stopped_ = false;
 };

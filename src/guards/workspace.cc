@@ -34,15 +34,17 @@ void add_named(GuardWalk& walk, std::span<const std::string> guards,
 // `facts` has the state before; paths named now come from `names_now`, if given.
 Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guards,
                             const std::vector<Path>& writable, const WalkLimits& limits,
-                            WorkspaceFacts facts, GitNames* names_now, const Spill& spill) {
+                            WorkspaceFacts facts, GitNames* names_now, const Spill& spill,
+                            TreeMemory memory) {
   facts.started = file_clock();
+  memory.began = facts.started;
   const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named, root);
   GuardWalk walk(names, limits, writable, names_now, spill);
   // Small trees first: many entries in the workspace must not exhaust the limit for them.
   for (const Path& git : facts.outside_git)
     TRY(with_context("looking through the repository", walk.git_directory(git)));
   if (names_now == nullptr) add_named(walk, guards, facts.named);
-  TRY(with_context("looking through the workspace", walk.tree(root)));
+  TRY(with_context("looking through the workspace", walk.tree(root, memory)));
   if (names_now != nullptr) {
     facts.named = names_now->named();
     facts.notes = names_now->notes();
@@ -57,7 +59,8 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
 }  // namespace
 
 Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards,
-                                         std::span<const Path> writable, const GitUser& user) {
+                                         std::span<const Path> writable, const GitUser& user,
+                                         const TreeMemory& memory) {
   WorkspaceFacts facts{.outside_git = find_outside_git(root)};
   const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
   GitNames names(user, trees);
@@ -65,12 +68,12 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   if (homes.empty() && !user.home.empty()) homes.push_back(user.home);
   for (Path& home : homes) home = canonical(home).value_or(home);
   names.home_guards(named_in_home(guards, homes, user.config_home));
-  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names, {});
+  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names, {}, memory);
 }
 
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
                                      const WorkspaceFacts& before, std::span<const Path> writable,
-                                     const Spill& spill) {
+                                     const Spill& spill, const TreeMemory& memory) {
   WalkLimits limits{.entries = kEntriesAgain};
   if (spill) {
     limits.path_bytes = kPathBytesAgain;
@@ -78,7 +81,7 @@ Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::stri
   }
   WorkspaceFacts facts{.outside_git = before.outside_git, .named = before.named};
   return look(root, guards, all_trees(root, before.outside_git, writable), limits, std::move(facts),
-              nullptr, spill);
+              nullptr, spill, memory);
 }
 
 }  // namespace coop::guards

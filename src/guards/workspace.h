@@ -26,13 +26,14 @@ namespace coop::guards {
 // trees; `named` lists them whether they exist or not.
 Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards,
                                          std::span<const Path> writable = {},
-                                         const GitUser& user = {});
+                                         const GitUser& user = {}, const TreeMemory& memory = {});
 
 // The same walk after the run. The outside git directories and the named paths are those of
 // `before`: the files that prove or name them were writable meanwhile. The limit on entries is
 // higher. A run may have made more guarded files than can be listed: the rest goes to `spill`.
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
                                      const WorkspaceFacts& before,
-                                     std::span<const Path> writable = {}, const Spill& spill = {});
+                                     std::span<const Path> writable = {}, const Spill& spill = {},
+                                     const TreeMemory& memory = {});
 
 }  // namespace coop::guards

@@ -55,7 +55,7 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
     result["SHELL"] = shell->second;
   result["COOP_SESSION"] = policy.id;
   result["COOP_WORKSPACE"] = workspace_target(policy);
-  if (!host.now.empty()) result["COOP_CREATED"] = host.now;
+  if (!host.now.empty()) result[kCreatedVariable] = host.now;
   result.merge(cache_variables(policy, host));
   for (const std::string& name : policy.pass_environment)
     if (const auto found = host.environment.find(name); found != host.environment.end())

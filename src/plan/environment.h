@@ -8,6 +8,9 @@
 
 namespace coop::plan {
 
+// When the sandbox was made.
+inline constexpr const char* kCreatedVariable = "COOP_CREATED";
+
 std::map<std::string, std::string> environment_for(const Policy& policy, const HostFacts& host);
 
 }  // namespace coop::plan

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/path.h"
+#include "plan/environment.h"
 
 namespace coop::run {
 
@@ -61,8 +62,13 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   enter_record(state, state_directory, then.policy.id);
   Policy same = policy;
   same.id = then.policy.id;
-  Result<Prepared> now = prepare(std::move(same));
-  if (!now || now->plan != then.plan) return false;
+  Result<Prepared> now = prepare(std::move(same), state.watch);
+  if (!now) return false;
+  // It was created when it was.
+  if (const auto created = then.plan.environment.find(plan::kCreatedVariable);
+      created != then.plan.environment.end())
+    now->plan.environment[created->first] = created->second;
+  if (now->plan != then.plan) return false;
   // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;

@@ -50,6 +50,7 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
 
 struct Pool::State {
   std::shared_ptr<run::Janitor> janitor{};  // shared by consecutive sandboxes
+  std::unique_ptr<TreeWatch> watch{};       // null: directories are compared one by one
   Policy policy{};
   std::size_t size = 0;
   std::mutex mutex{};
@@ -79,10 +80,11 @@ struct Pool::State {
   }
 
   Result<std::unique_ptr<Sandbox::State>> make() const {
-    return run::start(policy, nullptr, {.prepared = true, .pass_root = true});
+    return run::start(policy, nullptr, {.prepared = true, .pass_root = true, .watch = watch.get()});
   }
   Result<std::unique_ptr<Sandbox::State>> make_ahead() const {
-    return run::start(policy, nullptr, {.prepared = true, .idle = true, .pass_root = true});
+    return run::start(policy, nullptr,
+                      {.prepared = true, .idle = true, .pass_root = true, .watch = watch.get()});
   }
 
   void refill() {
@@ -164,6 +166,8 @@ Result<Pool> Pool::create(const Policy& policy, std::size_t size) {
                    "use exec() or spawn()");
   auto state = std::make_unique<State>();
   state->janitor = TRY(run::Janitor::of_this_process());
+  if (Result<std::unique_ptr<TreeWatch>> watch = TreeWatch::make())
+    state->watch = std::move(*watch);
   state->policy = policy;
   state->size = size;
   // The first is made here, so that an impossible policy is refused at once.

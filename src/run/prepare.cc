@@ -115,18 +115,28 @@ void add_aliases(WorkspaceFacts& look, const Path& root, const std::vector<Mount
   look.guarded.erase(rest.begin(), rest.end());
 }
 
+Path index_directory(const HostFacts& host) { return join(host.state_directory, "trees"); }
+
 Path made_inside_record(const HostFacts& host) { return join(host.state_directory, "made_inside"); }
 
 // Walks every tree that will be writable: the workspace, and --rw trees.
-Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host) {
+Result<std::vector<WorkspaceFacts>> look_through(const Policy& policy, const HostFacts& host,
+                                                 const Draft& draft) {
   const std::vector<std::string> names = TRY(policy::guard_names(policy.allow_guarded));
   const guards::GitUser user = guards::git_user(host);
   const std::vector<Path> trees = plan::guarded_trees(policy, host);
   const guards::MadeInside made = guards::MadeInside::read(made_inside_record(host));
+  using Writing = guards::TreeMemory::Writing;
+  const guards::TreeMemory memory{
+      .directory = index_directory(host),
+      .writing = draft.indexes == Indexes::written ? Writing::yes : Writing::no,
+      .watch = draft.watch,
+      .learning = draft.learning};
   std::vector<WorkspaceFacts> looks;
   for (const Path& root : trees) {
-    WorkspaceFacts look = TRY(with_context("looking through " + printable(root),
-                                           guards::inspect_workspace(root, names, trees, user)));
+    WorkspaceFacts look =
+        TRY(with_context("looking through " + printable(root),
+                         guards::inspect_workspace(root, names, trees, user, memory)));
     made.set_apart(look, root);
     add_aliases(look, root, host.mounts);
     looks.push_back(std::move(look));
@@ -203,8 +213,9 @@ bool writes(const Draft& draft) {
 
 bool may_serve(const Draft& draft) { return draft.host.fuse.available && writes(draft); }
 
-Result<Prepared> prepare(Policy policy) {
+Result<Prepared> prepare(Policy policy, TreeWatch* watch) {
   Draft draft = TRY(begin_prepare(std::move(policy)));
+  draft.watch = watch;
   return finish_prepare(std::move(draft));
 }
 
@@ -225,7 +236,7 @@ Result<void> gather(Draft& draft) {
     host.git_identity = guards::git_identity(host);
   if (wants_group(draft)) host::inspect_cgroups(host);
   TRY(plan::check_workspace_path(policy, host));
-  if (!draft.looks) draft.looks = TRY(look_through(policy, host));
+  if (!draft.looks) draft.looks = TRY(look_through(policy, host, draft));
   host.workspace = merged(*draft.looks);
   host::inspect(host, host.workspace.outside_git);
   host::inspect(host, plan::wanted_natives(host));
@@ -242,6 +253,7 @@ Result<Prepared> compile(Draft draft) {
     prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
   prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.id);
   prepared.made_inside = made_inside_record(draft.host);
+  prepared.indexes = index_directory(draft.host);
   prepared.policy = std::move(draft.policy);
   return prepared;
 }

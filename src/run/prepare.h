@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "coop/policy.h"
+#include "guards/walk.h"
 #include "host/facts.h"
 #include "plan/plan.h"
 #include "run/own_directories.h"
@@ -18,7 +19,12 @@ struct Prepared {
   std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
   Path quarantine{};                     // where guarded files of this sandbox are moved
   Path made_inside{};                    // the record of git directories that sandboxes made
+  Path indexes{};                        // of looks at the writable trees
 };
+
+// Whether a look at the writable trees may leave something in coop's state for the next.
+enum class Indexes : std::uint8_t { read, written };
+using Learning = guards::TreeMemory::Learning;
 
 // What is known before the file system is read.
 struct Draft {
@@ -26,6 +32,9 @@ struct Draft {
   HostFacts host{};
   // The plan takes them as existing. start() creates them first; nothing else does.
   MissingDirectories missing{};
+  Indexes indexes = Indexes::read;
+  TreeWatch* watch = nullptr;  // of a pool
+  Learning learning = Learning::no;
   // What a walk for guards found in each writable tree. Unset: gather() walks.
   std::optional<std::vector<WorkspaceFacts>> looks{};
 };
@@ -46,7 +55,7 @@ Result<Prepared> compile(Draft draft);
 Result<Prepared> finish_prepare(Draft draft);
 
 // All of it. Changes nothing on the host.
-Result<Prepared> prepare(Policy policy);
+Result<Prepared> prepare(Policy policy, TreeWatch* watch = nullptr);
 
 // Eight random letters and digits.
 std::string new_id();

@@ -35,6 +35,7 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .before = prepared.before,
           .versions = state.versions,
           .quarantine = prepared.quarantine,
+          .indexes = prepared.indexes,
           .record = state.record.path(),
           .doubtful = state.doubtful,
           .gaps = state.gaps};
@@ -118,7 +119,7 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   if (guards.roots.empty()) return;
   const std::vector<int> trees = numbers_of(state.trees);
   guards::QuarantineReport report =
-      last_look(cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees});
+      last_look(cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,
@@ -326,6 +327,10 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   state->started = std::chrono::steady_clock::now();
   state->has_command = command != nullptr;
   Draft draft = TRY(begin_prepare(policy));
+  draft.indexes = Indexes::written;
+  draft.watch = options.watch;
+  state->watch = options.watch;
+  if (options.idle) draft.learning = Learning::yes;
   if (command != nullptr) TRY(check_command(*command, draft.policy));
   TRY(make_directories(std::exchange(draft.missing, {})));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));

@@ -46,6 +46,7 @@ struct Sandbox::State {
   std::vector<Path> doubtful{};               // guarded paths that another run may have written
   std::vector<Path> gaps{};                   // guarded paths whose mounts were lost for a while
   std::vector<UniqueFd> trees{};              // the writable trees, wherever they are moved
+  TreeWatch* watch = nullptr;                 // of the pool that it belongs to
   UniqueFd root{};                            // of the view, where it was asked for
   UniqueFd mounts{};  // the mount namespace: it keeps what is below the root
   std::chrono::steady_clock::time_point started{};

@@ -14,7 +14,7 @@ namespace {
 // The fields of each type, for writing and for reading.
 void visit_fields(auto& archive, Cleanup& cleanup) {
   archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.versions, cleanup.quarantine,
-          cleanup.record, cleanup.doubtful, cleanup.gaps);
+          cleanup.indexes, cleanup.record, cleanup.doubtful, cleanup.gaps);
 }
 void visit_fields(auto& archive, GuardPlan& guards) {
   archive(guards.roots, guards.names, guards.mounted, guards.places, guards.served,

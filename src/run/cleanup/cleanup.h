@@ -11,6 +11,7 @@
 #include "guards/versions.h"
 #include "host/facts.h"
 #include "plan/plan.h"
+#include "sys/tree/tree_watch.h"
 
 namespace coop::run {
 
@@ -20,6 +21,7 @@ struct Cleanup {
   std::vector<WorkspaceFacts> before{};  // one for each of the guards' roots
   guards::Versions versions{};           // of guarded files
   Path quarantine{};
+  Path indexes{};                // of looks at trees; see sys/tree/tree_index.h
   Path record{};                 // of the run; see guards/run_record.h
   std::vector<Path> doubtful{};  // guarded paths that another run may have written; sorted
   std::vector<Path> gaps{};      // guarded paths whose mounts were lost for a while
@@ -30,6 +32,7 @@ struct Cleanup {
 struct Remains {
   int view = -1;                 // its root, if its mounts still exist
   std::span<const int> trees{};  // guards.roots as they were at the start: the first of them
+  TreeWatch* watch = nullptr;    // of a pool
 };
 
 // All but the groups: takes away what a sandbox has made under guarded names, in its trees wherever they are now.

@@ -62,7 +62,10 @@ class Freezer {
   }
 
   Result<std::span<const Instruction>> run() {
-    if (options_.await_groups) emit(Operation::await_parent);
+    step_ = child::kGroupStep;
+    for (const Path& tasks : options_.groups)
+      emit(Operation::write_file, {.path = keep(tasks), .text = "0"});
+    if (options_.await_scope) emit(Operation::await_parent);
     for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index) {
       step_ = static_cast<std::uint16_t>(index);
       std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);

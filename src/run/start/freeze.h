@@ -23,7 +23,8 @@ struct FreezeOptions {
   std::optional<TerminalSize> terminal{};  // gives the command its own pty
   bool pass_root = false;                  // send a descriptor of the root to the supervisor
   bool pass_mounts = false;                // and one of the mount namespace
-  bool await_groups = false;               // v1: the parent moves the child into its groups first
+  std::vector<Path> groups{};              // v1: files by which the child joins its groups, first
+  bool await_scope = false;                // systemd moves the child into its scope first
   std::size_t first_step = 0;              // earlier steps are in another program
 };
 

@@ -99,11 +99,11 @@ Result<Group> Group::make(const GroupPlan& plan) {
   return group;
 }
 
-Result<void> Group::move(int pid) {
-  if (scope_) return scope_->move(pid);
-  for (const Path& directory : directories_)
-    TRY(write_existing(join(directory, "cgroup.procs"), std::to_string(pid)));
-  return {};
+std::vector<Path> Group::to_join() const {
+  std::vector<Path> files;
+  if (kind_ == CgroupKind::v1)
+    for (const Path& directory : directories_) files.push_back(join(directory, "tasks"));
+  return files;
 }
 
 std::optional<std::uint64_t> Group::peak_memory() const {

@@ -28,9 +28,12 @@ class Group {
   bool exists() const { return !directories_.empty(); }
   // v2: for CLONE_INTO_CGROUP. -1 when there is none.
   int clone_target() const { return target_.get(); }
-  // v1: the child must be moved by writing its pid; a scope: by systemd.
-  bool needs_move() const { return (kind_ == CgroupKind::v1 && exists()) || scope_ != nullptr; }
-  Result<void> move(int pid);
+  // v1: the files to which the child writes "0", and so joins. If its parent wrote the pid, the kernel would wait for an
+  // RCU grace period (11 ms); a thread that moves itself takes no global lock.
+  std::vector<Path> to_join() const;
+  // A scope: systemd moves the child.
+  bool needs_move() const { return scope_ != nullptr; }
+  Result<void> move(int pid) { return scope_->move(pid); }
 
   std::optional<std::uint64_t> peak_memory() const;
   std::uint64_t out_of_memory_kills() const;

@@ -139,8 +139,8 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, Gr
     launch.files_ = std::move(receive);
     files = std::move(send);
   }
-  const std::span<const child::Instruction> instructions =
-      TRY(freeze(early, {.await_groups = group.needs_move()}, launch.region_));
+  const std::span<const child::Instruction> instructions = TRY(freeze(
+      early, {.groups = group.to_join(), .await_scope = group.needs_move()}, launch.region_));
   const std::vector<int> keep =
       kept(options.stdio, {theirs.get(), request.get(), network.get(), files.get()});
   launch.program_.control = theirs.get();
@@ -225,6 +225,10 @@ Error setup_error(const Plan& plan, const child::Report& report) {
   if (report.step == child::kForkStep) {
     error.operation = "fork the command";
     if (report.error == EAGAIN) error.hint = "the limit on processes is too low: raise --pids";
+    return error;
+  }
+  if (report.step == child::kGroupStep) {
+    error.operation = "join the control group";
     return error;
   }
   error.context.push_back("step " + std::to_string(report.step + 1) + " of " +

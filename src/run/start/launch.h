@@ -14,6 +14,10 @@
 #include "run/start/region.h"
 #include "sys/fd.h"
 
+namespace coop {
+class TreeWatch;
+}
+
 namespace coop::run {
 
 enum class ParentDeath {
@@ -41,6 +45,7 @@ struct LaunchOptions {
   bool raise_descriptors = false;
   // The supervisor may have to serve git directories: see take_files().
   bool serves_files = false;
+  TreeWatch* watch = nullptr;  // of a pool, for looks at the writable trees
 };
 
 // A sandbox whose init was cloned. Closing `control` kills everything inside.

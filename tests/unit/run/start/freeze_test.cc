@@ -99,14 +99,18 @@ TEST(FreezeTest, MasksAreStagedOnceAndOnlyWhenSomethingIsHidden) {
   EXPECT_EQ(operations(frozen_of(plan_of({RootHost{}}), {})), std::vector{Operation::root_host});
 }
 
-TEST(FreezeTest, ATerminalIsOpenedInTheNewRootAndGroupsAreAwaitedFirst) {
-  const Frozen frozen = frozen_of(plan_of({EnterRoot{}, DropCapabilities{}}),
-                                  {.terminal = TerminalSize{50, 132}, .await_groups = true});
+TEST(FreezeTest, ATerminalIsOpenedInTheNewRootAndGroupsAreJoinedFirst) {
+  const Frozen frozen =
+      frozen_of(plan_of({EnterRoot{}, DropCapabilities{}}),
+                {.terminal = TerminalSize{50, 132}, .groups = {"/cg/tasks"}, .await_scope = true});
   EXPECT_EQ(operations(frozen),
-            (std::vector{Operation::await_parent, Operation::enter_root, Operation::open_terminal,
-                         Operation::drop_capabilities}));
-  EXPECT_EQ(frozen.instructions[2].first, 50u);
-  EXPECT_EQ(frozen.instructions[2].second, 132u);
+            (std::vector{Operation::write_file, Operation::await_parent, Operation::enter_root,
+                         Operation::open_terminal, Operation::drop_capabilities}));
+  EXPECT_EQ(text(frozen.instructions[0].path), "/cg/tasks");
+  EXPECT_EQ(text(frozen.instructions[0].text), "0");
+  EXPECT_EQ(frozen.instructions[0].step, child::kGroupStep);
+  EXPECT_EQ(frozen.instructions[3].first, 50u);
+  EXPECT_EQ(frozen.instructions[3].second, 132u);
 }
 
 TEST(FreezeTest, LandlockAttributeHasTheSizeItsAbiKnows) {

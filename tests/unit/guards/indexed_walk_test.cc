@@ -1,0 +1,282 @@
+// A walk with an index against one without: both see the same, whatever happened to the tree in between.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "guards/workspace.h"
+#include "temp_tree.h"
+
+namespace coop::guards {
+namespace {
+
+using test::TempTree;
+
+// Longer than a tick of the kernel's clock: below it a change may leave a ctime as it was.
+void pass_a_tick() { ::usleep(12'000); }
+
+TreeMemory memory_in(const Path& directory) {
+  return {
+      .directory = directory,
+      .writing = TreeMemory::Writing::yes,
+      .rules = {
+          .too_young = std::chrono::nanoseconds(1), .fewest_rows = 1, .worth_writing = 100'000}};
+}
+
+WorkspaceFacts inspect(const Path& root, const TreeMemory& memory) {
+  Result<WorkspaceFacts> facts = inspect_workspace(root, test::kGuards, {}, {}, memory);
+  EXPECT_TRUE(facts);
+  if (!facts) return {};
+  facts->started = 0;
+  return *std::move(facts);
+}
+
+std::vector<Path> guarded_in(const WorkspaceFacts& facts) {
+  std::vector<Path> paths;
+  for (const GuardedPath& guarded : facts.guarded) paths.push_back(guarded.path);
+  return paths;
+}
+
+class IndexedWalkTest : public testing::Test {
+ protected:
+  void learn() {
+    pass_a_tick();
+    inspect(tree_ / "w", memory_);
+    pass_a_tick();
+  }
+  void expect_seen(const std::string& path) {
+    const WorkspaceFacts with = inspect(tree_ / "w", memory_);
+    EXPECT_EQ(with, inspect(tree_ / "w", {}));
+    EXPECT_TRUE(contains(guarded_in(with), tree_ / path)) << path;
+  }
+
+  const TempTree tree_{test::fast_parent()};
+  const TreeMemory memory_ = memory_in(tree_ / "indexes");
+};
+
+TEST_F(IndexedWalkTest, TheIndexIsUsed) {
+  tree_.must("mkdir -p w/a/b/c w/d; git init -q w");
+  learn();
+  const Result<UniqueFd> root = open_file(tree_ / "w", O_RDONLY | O_DIRECTORY);
+  const IndexPlace place{tree_ / "indexes", tree_ / "w",
+                         GuardNames(test::kGuards).all_interesting()};
+  const TreeIndex index = TreeIndex::read(place, root->get());
+  std::vector<std::string> settled;
+  for (std::uint32_t row = 1; row < index.size(); ++row)
+    if (index.is_settled(row)) settled.emplace_back(index.name(row));
+  for (const char* const name : {"a", "b", "c", "d"})
+    EXPECT_TRUE(contains(settled, std::string(name))) << name;
+}
+
+TEST_F(IndexedWalkTest, ANewFileDeepBelowIsSeen) {
+  tree_.must("mkdir -p w/a/b/c w/d");
+  learn();
+  tree_.must("mkdir w/a/b/c/.vscode");
+  expect_seen("w/a/b/c/.vscode");
+}
+
+TEST_F(IndexedWalkTest, AFileThatWasThereBetweenTwoLooksIsSeenTheSecondTime) {
+  tree_.must("mkdir -p w/a/b");
+  learn();
+  tree_.must("touch w/a/b/.envrc; rm w/a/b/.envrc");
+  learn();
+  tree_.must("touch w/a/b/.envrc");
+  expect_seen("w/a/b/.envrc");
+}
+
+TEST_F(IndexedWalkTest, ADirectoryMovedIntoPlaceIsSeen) {
+  tree_.must("mkdir -p w/a/b evil/.vscode");
+  learn();
+  tree_.must("rmdir w/a/b; mv evil w/a/b");
+  expect_seen("w/a/b/.vscode");
+}
+
+TEST_F(IndexedWalkTest, ATreeMovedOutOfPackagesIsSeen) {
+  tree_.must("mkdir -p w/node_modules/x/y w/src; mkdir w/node_modules/x/y/.vscode");
+  learn();
+  tree_.must("mv w/node_modules/x w/src/x");
+  expect_seen("w/src/x/y/.vscode");
+}
+
+TEST_F(IndexedWalkTest, PackagesThatGetAnotherNameAreSeen) {
+  tree_.must("mkdir -p w/node_modules/x/y/.vscode");
+  learn();
+  tree_.must("mv w/node_modules w/mine");
+  expect_seen("w/mine/x/y/.vscode");
+}
+
+TEST_F(IndexedWalkTest, WhatBecomesAGitDirectoryIsSeen) {
+  tree_.must("mkdir -p w/g/modules/m/hooks w/g/objects w/g/refs; touch w/g/modules/m/x");
+  learn();
+  tree_.must("touch w/g/HEAD");
+  pass_a_tick();
+  const WorkspaceFacts with = inspect(tree_ / "w", memory_);
+  EXPECT_EQ(with, inspect(tree_ / "w", {}));
+  EXPECT_FALSE(with.git.empty());
+}
+
+TEST_F(IndexedWalkTest, AnUnreadableDirectoryIsNotForgotten) {
+  if (::geteuid() == 0) GTEST_SUCCEED();  // root reads it; the walk must not crash
+  tree_.must("mkdir -p w/a/locked/.vscode w/b; chmod 000 w/a/locked");
+  learn();
+  expect_seen("w/a/locked/.vscode");
+}
+
+TEST_F(IndexedWalkTest, OnlyLookingWritesNothing) {
+  tree_.must("mkdir -p w/a/b");
+  TreeMemory memory = memory_;
+  memory.writing = TreeMemory::Writing::no;
+  inspect(tree_ / "w", memory);
+  EXPECT_FALSE(test::exists(tree_ / "indexes"));
+}
+
+// --- With events of inotify ------------------------------------------------------------------
+
+class WatchedWalkTest : public IndexedWalkTest {
+ protected:
+  // Twice: what is new is watched by the second.
+  void learn_and_watch() {
+    for (int round = 0; round < 2; ++round) {
+      pass_a_tick();
+      TreeMemory memory = watched();
+      memory.learning = TreeMemory::Learning::yes;
+      inspect(tree_ / "w", memory);
+    }
+    pass_a_tick();
+  }
+  TreeMemory watched() const {
+    TreeMemory memory = memory_;
+    memory.watch = watch_.get();
+    return memory;
+  }
+  void expect_seen(const std::string& path) {
+    const WorkspaceFacts with = inspect(tree_ / "w", watched());
+    EXPECT_EQ(with, inspect(tree_ / "w", {}));
+    EXPECT_TRUE(contains(guarded_in(with), tree_ / path)) << path;
+  }
+
+  const std::unique_ptr<TreeWatch> watch_ = std::move(*TreeWatch::make());
+};
+
+TEST_F(WatchedWalkTest, ANewFileDeepBelowIsSeen) {
+  tree_.must("mkdir -p w/a/b/c w/d");
+  learn_and_watch();
+  tree_.must("mkdir w/a/b/c/.vscode");
+  expect_seen("w/a/b/c/.vscode");
+  expect_seen("w/a/b/c/.vscode");  // also when nothing was learned from the look before
+}
+
+TEST_F(WatchedWalkTest, WhatWasThereForAMomentIsSeenWhenItComesBack) {
+  tree_.must("mkdir -p w/a/b");
+  learn_and_watch();
+  tree_.must("touch w/a/b/.envrc; rm w/a/b/.envrc");
+  learn_and_watch();
+  tree_.must("touch w/a/b/.envrc");
+  expect_seen("w/a/b/.envrc");
+}
+
+TEST_F(WatchedWalkTest, ADirectoryMovedIntoPlaceIsSeen) {
+  tree_.must("mkdir -p w/a/b evil/.vscode");
+  learn_and_watch();
+  tree_.must("rmdir w/a/b; mv evil w/a/b");
+  expect_seen("w/a/b/.vscode");
+}
+
+TEST_F(WatchedWalkTest, ADirectoryThatWasMovedIsSeenWithWhatIsInIt) {
+  tree_.must("mkdir -p w/a/b/c w/d");
+  learn_and_watch();
+  tree_.must("mv w/a/b w/d/b; mkdir w/d/b/c/.vscode");
+  expect_seen("w/d/b/c/.vscode");
+  learn_and_watch();
+  tree_.must("mkdir w/d/b/.vscode");
+  expect_seen("w/d/b/.vscode");
+}
+
+TEST_F(WatchedWalkTest, EventsThatWereLostAreNotTakenForQuiet) {
+  tree_.must("mkdir -p w/a/b w/c");
+  learn_and_watch();
+  const int most = std::stoi(test::read_text("/proc/sys/fs/inotify/max_queued_events"));
+  for (int event = 0; event <= most; event += 2) {
+    ASSERT_EQ(::mkdir((tree_ / "w/c/x").c_str(), 0755), 0);
+    ASSERT_EQ(::rmdir((tree_ / "w/c/x").c_str()), 0);
+  }
+  tree_.must("mkdir w/a/b/.vscode");
+  expect_seen("w/a/b/.vscode");
+}
+
+// --- Generated changes -----------------------------------------------------------------------
+
+class Changes {
+ public:
+  Changes(Path root, unsigned seed) : root_(std::move(root)), random_(seed) {}
+
+  void one() {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const Path path = somewhere();
+    switch (pick(7)) {
+      case 0:
+      case 1: fs::create_directories(path, ignored); break;
+      case 2: std::ofstream(path) << "x"; break;
+      case 3: fs::remove_all(path, ignored); break;
+      case 4: fs::rename(path, somewhere(), ignored); break;
+      case 5: fs::create_symlink("../a", path, ignored); break;
+      case 6: fs::rename(somewhere(), path, ignored); break;
+      default: break;
+    }
+  }
+
+ private:
+  std::size_t pick(std::size_t count) { return random_() % count; }
+  Path somewhere() {
+    static const std::vector<std::string> kNames{
+        "a",    "b",       "c",         "d",       "node_modules", ".git",   "HEAD",  "objects",
+        "refs", "modules", "worktrees", ".vscode", "config",       ".envrc", "hooks", "commondir"};
+    Path path = root_;
+    // Plain names more often.
+    for (std::size_t left = 1 + pick(4); left > 0; --left)
+      path = join(path, kNames[pick(3) > 0 ? pick(5) : pick(kNames.size())]);
+    return path;
+  }
+
+  Path root_;
+  std::mt19937 random_;
+};
+
+void compare_walks(TreeWatch* watch) {
+  std::size_t used = 0;
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const TempTree tree(test::fast_parent());
+    std::filesystem::create_directory(tree / "w");
+    TreeMemory memory = memory_in(tree / "indexes");
+    memory.watch = watch;
+    Changes changes(tree / "w", seed);
+    for (int change = 0; change < 60; ++change) changes.one();
+    for (int step = 0; step < 12; ++step) {
+      pass_a_tick();
+      memory.learning = step % 3 == 0 ? TreeMemory::Learning::no : TreeMemory::Learning::yes;
+      const WorkspaceFacts with = inspect(tree / "w", memory);
+      ASSERT_EQ(with, inspect(tree / "w", {})) << "seed " << seed << " step " << step;
+      used += test::exists(tree / "indexes") ? 1 : 0;
+      pass_a_tick();
+      for (int change = 0; change < 3; ++change) changes.one();
+    }
+  }
+  EXPECT_GT(used, 100U);  // control: there was an index to compare with
+}
+
+TEST(IndexedWalkPropertyTest, SeesWhatAWalkWithoutAnIndexSees) { compare_walks(nullptr); }
+
+TEST(IndexedWalkPropertyTest, SoDoesOneThatGoesByEvents) {
+  const std::unique_ptr<TreeWatch> watch = std::move(*TreeWatch::make());
+  compare_walks(watch.get());
+}
+
+}  // namespace
+}  // namespace coop::guards
