@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "mcp/calls.h"
+#include "mcp/presented.h"
 #include "mcp/protocol.h"
 #include "mcp/resources.h"
 
@@ -16,20 +17,36 @@ namespace coop::mcp {
 
 namespace {
 
-Json tool_json(const tools::ToolInfo& tool) {
-  return {{"name", tool.name},
-          {"description", tool.description},
-          {"inputSchema", Json::parse(tool.schema)},
-          {"annotations",
-           {{"readOnlyHint", tool.effect == tools::Effect::reads_only},
-            {"destructiveHint", tool.effect == tools::Effect::changes},
-            {"openWorldHint", tool.name == "fetch_url"}}}};
+constexpr const char* kWholeKey = "coop/whole";
+constexpr const char* kClientKey = "io.modelcontextprotocol/clientInfo";
+
+// A client that is told of a schema expects structuredContent.
+Json tool_json(const tools::ToolInfo& tool, Form form) {
+  Json json{{"name", tool.name},
+            {"description", tool.description},
+            {"inputSchema", Json::parse(tool.schema)}};
+  if (form == Form::both) json["outputSchema"] = tools::output_schema(tool);
+  json["annotations"] = {{"readOnlyHint", tool.effect == tools::Effect::reads_only},
+                         {"destructiveHint", tool.effect == tools::Effect::changes},
+                         {"openWorldHint", tool.name == "fetch_url"}};
+  return json;
 }
 
-Json call_result(const tools::ToolOutput& output) {
-  return {{"content", Json::array({{{"type", "text"}, {"text", output.text}}})},
-          {"structuredContent", output.structured},
-          {"isError", output.failed}};
+// An object in an object; an empty one when it is not there.
+Json member(const Json& value, const char* name) {
+  const auto found = value.find(name);
+  return found != value.end() && found->is_object() ? *found : Json::object();
+}
+
+Form form_by(const Json& client_info) {
+  const Json name = client_info.value("name", Json());
+  return name.is_string() ? form_of(name.get<std::string>()) : Form::both;
+}
+
+// For programs: all that was kept of the output.
+Length length_of(const Json& params) {
+  const Json whole = member(params, "_meta").value(kWholeKey, Json());
+  return whole.is_boolean() && whole.get<bool>() ? Length::whole : Length::shown;
 }
 
 bool is_readable(int fd) {
@@ -53,6 +70,7 @@ struct Asked {
   std::string client{};
   Send send{};
   std::shared_ptr<tools::Toolbox> tools{};  // those that hold when it is asked
+  Form form = Form::both;
 };
 
 std::string names_of(const tools::Toolbox& tools) {
@@ -84,6 +102,7 @@ struct Server::State {
   std::string version;
   std::mutex telling{};
   std::map<std::string, Told> told{};
+  std::map<std::string, Form> forms{};  // by client; set by initialize, under the same lock
   Calls calls{};
 
   State(tools::LiveTools& tools, std::string name) : live(tools), version(std::move(name)) {}
@@ -100,6 +119,17 @@ struct Server::State {
     if (known->second.names != names)
       send(notification("notifications/tools/list_changed", Json::object()));
     known->second = {now.revision, names};
+  }
+
+  // From initialize on a session has one form; without a session every request names its client.
+  Form form_for(const Asked& asked) {
+    if (asked.era == Era::stateless)
+      return form_by(member(member(asked.params, "_meta"), kClientKey));
+    const std::lock_guard lock(telling);
+    if (asked.method == "initialize")
+      forms[asked.client] = form_by(member(asked.params, "clientInfo"));
+    const auto found = forms.find(asked.client);
+    return found == forms.end() ? Form::both : found->second;
   }
 
   Json server_info() const {
@@ -149,7 +179,8 @@ struct Server::State {
 
   void list_tools(const Asked& asked) const {
     Json tools = Json::array();
-    for (const tools::ToolInfo* tool : asked.tools->tools()) tools.push_back(tool_json(*tool));
+    for (const tools::ToolInfo* tool : asked.tools->tools())
+      tools.push_back(tool_json(*tool, asked.form));
     succeed(asked, {{"tools", tools}}, Cacheable::yes);
   }
 
@@ -166,10 +197,11 @@ struct Server::State {
     };
     if (!token.is_null()) hooks.progress = report;
     const Json arguments = asked.params.value("arguments", Json::object());
-    const tools::ToolOutput output =
+    tools::ToolOutput output =
         asked.tools->call(asked.params.at("name").get<std::string>(), arguments, hooks);
-    if (turn.finish()) succeed(asked, call_result(output));
-    else asked.send(nullptr);
+    if (!turn.finish()) return asked.send(nullptr);
+    succeed(asked, call_result(std::move(output), asked.form, length_of(asked.params),
+                               asked.tools->workspace()));
   }
 
   void start_call(const Asked& asked) {
@@ -251,6 +283,7 @@ struct Server::State {
                 .send = send};
     const tools::LiveTools::Now now = live.look();
     asked.tools = now.toolbox;
+    asked.form = form_for(asked);
     // Calls alone: other answers over HTTP are one JSON object, without room for a notification.
     const bool tells = asked.method == "initialize" || asked.method == "tools/call";
     if (asked.era == Era::greeting && tells) tell(now, client, send);
@@ -268,6 +301,7 @@ void Server::forget(const std::string& client) {
   state_->calls.cancel_all_of(client);
   const std::lock_guard lock(state_->telling);
   state_->told.erase(client);
+  state_->forms.erase(client);
 }
 
 void Server::look_around(const Send& send, const std::string& client) {

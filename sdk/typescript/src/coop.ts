@@ -25,6 +25,14 @@ export interface StartOptions {
   program?: string;
 }
 
+/** Text; or the bytes of a file, as base64. */
+interface Content {
+  type: string;
+  text?: string;
+  data?: string;
+  resource?: { blob?: string };
+}
+
 function flags(options: StartOptions): string[] {
   const values: [string, string | undefined][] = [
     ["--workspace", options.workspace],
@@ -70,15 +78,18 @@ export class Coop {
     toolArguments: object = {},
     options: CallOptions = {},
   ): Promise<tools.ToolResult<Structured>> {
-    const params = { name, arguments: toolArguments };
+    // A program gets all that coop kept; what is cut for a model is its own decision.
+    const params = { name, arguments: toolArguments, _meta: { "coop/whole": true } };
     const result = (await this.connection.request("tools/call", params, options)) as {
-      content: { type: string; text?: string }[];
+      content: Content[];
       structuredContent: Structured;
       isError: boolean;
     };
     if (!Array.isArray(result?.content)) throw new CoopError(`call ${name}: the answer has no content`);
     const text = result.content.map((part) => part.text ?? "").join("");
-    return { text, structured: result.structuredContent, failed: result.isError };
+    const data = result.content.map((part) => part.data ?? part.resource?.blob).find((found) => found !== undefined);
+    const structured = data === undefined ? result.structuredContent : { ...result.structuredContent, data };
+    return { text, structured, failed: result.isError };
   }
 
   bash(args: tools.BashArguments, options?: CallOptions): Promise<tools.ToolResult<tools.CommandAnswer>> {
