@@ -238,8 +238,8 @@ struct Server::State {
       const std::span<const std::string_view> versions = stateless_versions();
       if (std::ranges::find(versions, wanted) == versions.end())
         return fail(asked, kUnsupportedVersion, "this revision of the protocol is not spoken here",
-                    {{"supported", std::vector<std::string>(versions.begin(), versions.end())},
-                     {"requested", wanted}});
+                    unsupported_data(wanted));
+      if (!has_capabilities(asked.params)) return fail(asked, kInvalidParams, kNoCapabilities);
     }
     if (!of_the_era(asked))
       return fail(asked, kMethodNotFound,
@@ -261,7 +261,7 @@ struct Server::State {
 
   void message(const Json& message, const Send& send, const std::string& client) {
     const Json id = message.is_object() ? message.value("id", Json()) : Json();
-    const bool good_id = id.is_string() || id.is_number_integer();
+    const bool good_id = is_id(id);
     if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0" ||
         (!id.is_null() && !good_id))
       return send(failure(nullptr, kInvalidRequest, "this is not a JSON-RPC 2.0 message"));
