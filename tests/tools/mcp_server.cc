@@ -361,6 +361,39 @@ KERNEL_TEST(McpServer, AClientThatReadsNothingHoldsUpNoTimeoutAndNoEnd) {
   for (const int fd : {requests[0], answers[0], answers[1]}) ::close(fd);
 }
 
+KERNEL_TEST(McpServer, AMessageThatIsTooLongIsAnsweredAndTheNextServed) {
+  const Workspace workspace;
+  tools::LiveTools tools(
+      std::move(Toolbox::open({.policy = Policy{.workspace = workspace.path()}}).value()));
+  Server server(tools, "0.1.0");
+  int requests[2];
+  int answers[2];
+  ASSERT_EQ(::pipe2(requests, O_CLOEXEC) | ::pipe2(answers, O_CLOEXEC), 0);
+  std::jthread serving([&] { EXPECT_TRUE(serve_stdio(server, requests[0], answers[1])); });
+  const std::string text = R"({"jsonrpc":"2.0","method":"ping","params":{"x":")" +
+                           std::string(kLargestMessage, 'x') + "\"},\"id\":\"big\"}\n" +
+                           R"({"jsonrpc":"2.0","id":2,"method":"ping"})" + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t count = ::write(requests[1], text.data() + sent, text.size() - sent);
+    ASSERT_GT(count, 0);
+    sent += static_cast<std::size_t>(count);
+  }
+  std::string said;
+  char buffer[4096];
+  while (std::ranges::count(said, '\n') < 2) {
+    const ssize_t count = ::read(answers[0], buffer, sizeof buffer);
+    ASSERT_GT(count, 0);
+    said.append(buffer, static_cast<std::size_t>(count));
+  }
+  const Json refused = Json::parse(said.substr(0, said.find('\n')));
+  EXPECT_EQ(refused["id"], "big");
+  EXPECT_EQ(refused["error"]["code"], -32600);
+  EXPECT_EQ(Json::parse(said.substr(said.find('\n') + 1))["id"], 2);
+  ::close(requests[1]);
+  serving.join();
+  for (const int fd : {requests[0], answers[0], answers[1]}) ::close(fd);
+}
+
 KERNEL_TEST(McpServer, FilesOfTheWorkspaceAreResources) {
   const Workspace workspace;
   coop::tests::write_file(workspace / "a b.txt", "hello\n");
