@@ -43,10 +43,11 @@ bool has_capabilities(const Json& params) {
   return capabilities != meta->end() && capabilities->is_object();
 }
 
-Json unsupported_data(std::string_view requested) {
+Json unsupported_data(std::string_view requested, Era era) {
   Json supported = Json::array();
   for (const std::string_view version : kStateless) supported.push_back(version);
-  for (const std::string_view version : kGreeting) supported.push_back(version);
+  if (era == Era::greeting)
+    for (const std::string_view version : kGreeting) supported.push_back(version);
   return {{"supported", supported}, {"requested", requested}};
 }
 

@@ -34,8 +34,9 @@ Era era_of(const Json& params);
 bool has_capabilities(const Json& params);
 inline constexpr const char* kNoCapabilities =
     "params._meta has no object io.modelcontextprotocol/clientCapabilities";
-// Of the error about a revision that is not spoken here: all that are, and the one asked for.
-Json unsupported_data(std::string_view requested);
+// Of the error about a revision that is not spoken here: those that are, and the one asked for. A client of the stateless
+// era hears of that era alone: another revision has another beginning.
+Json unsupported_data(std::string_view requested, Era era);
 
 // Whether a message is a request, which must be answered; otherwise it is a notification or an
 // answer.

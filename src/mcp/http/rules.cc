@@ -116,7 +116,8 @@ std::optional<HttpRefusal> refuse_mismatch(const HttpHead& head, const Json& mes
   if (!head.version.empty() && !is_version(head.version))
     return HttpRefusal{
         400, "MCP-Protocol-Version \"" + printable(head.version) + "\" is not spoken here",
-        kUnsupportedVersion, unsupported_data(head.version)};
+        kUnsupportedVersion,
+        unsupported_data(head.version, is_stateless(message) ? Era::stateless : Era::greeting)};
   if (!is_request(message)) return std::nullopt;
   const Json params = message.value("params", Json::object());
   const std::string version = version_of(params);
