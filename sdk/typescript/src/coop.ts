@@ -1,5 +1,6 @@
 import { Connection, type CallOptions } from "./connection.js";
 import { CoopError } from "./errors.js";
+import { policyFlags, type PolicyOptions } from "./policy.js";
 import type * as tools from "./tools.js";
 
 export type { CallOptions };
@@ -21,6 +22,8 @@ export interface StartOptions {
   group?: boolean;
   /** What happens with a secret in a result; "redact" unless told. */
   onLeak?: "redact" | "block" | "terminate";
+  /** What the sandbox may see and do. */
+  policy?: PolicyOptions;
   /** coop's program; the environment variable COOP_PROGRAM, or "coop" on the PATH, unless told. */
   program?: string;
 }
@@ -45,7 +48,7 @@ function flags(options: StartOptions): string[] {
   const words = ["mcp"];
   for (const [name, value] of values) if (value !== undefined) words.push(`${name}=${value}`);
   if (options.group === true) words.push("--group");
-  return words;
+  return [...words, ...policyFlags(options.policy ?? {})];
 }
 
 /** One principal's tools, served by a `coop mcp` of its own. Close it, or the program that uses it does not end. */
