@@ -41,6 +41,11 @@ int coop_probe(char** json);
  * --json` prints. When cancel_fd (or -1) becomes readable, everything inside is killed. */
 int coop_exec(const char* request, int cancel_fd, char** json);
 
+/* The same, with descriptors of the caller as the command's standard input, output and error; -1 is /dev/null. Nothing is
+ * captured, so "stdout" and "stderr" of the answer are empty. The caller may close its copies once the function has
+ * returned, or earlier from another thread once the command has started; a pipe's other end sees EOF when both have. */
+int coop_run(const char* request, const int descriptors[3], int cancel_fd, char** json);
+
 /* One principal's tools: bash, exec, read_file, … Options:
  *   {"workspace": DIRECTORY, "policy": {…}, "on_leak": "redact" | "block" | "terminate"}
  * for the agent itself (trust full, always in the sandbox), or for a user of a coop.toml

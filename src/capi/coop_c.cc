@@ -1,9 +1,15 @@
 // The C interface. No exception passes this file, and every answer is a string owned by the caller.
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "capi/requests.h"
 #include "coop/coop.h"
@@ -11,6 +17,7 @@
 #include "report/status.h"
 #include "report/text.h"
 #include "run/prepare.h"
+#include "sys/fd.h"
 
 struct coop_tools {
   std::unique_ptr<coop::tools::Toolbox> toolbox;
@@ -68,6 +75,38 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+// Kills the sandbox once `cancel_fd` is readable, until it is destroyed. Killing goes by a pidfd: any thread may.
+class Canceller {
+ public:
+  static Result<std::unique_ptr<Canceller>> start(Sandbox& sandbox, int cancel_fd) {
+    auto canceller = std::make_unique<Canceller>();
+    if (cancel_fd < 0) return canceller;
+    canceller->stop_.reset(::eventfd(0, EFD_CLOEXEC));
+    if (!canceller->stop_.valid()) return system_error("eventfd");
+    const int stop = canceller->stop_.get();
+    canceller->thread_ = std::thread([&sandbox, cancel_fd, stop] {
+      std::array<pollfd, 2> watched{pollfd{cancel_fd, POLLIN, 0}, pollfd{stop, POLLIN, 0}};
+      while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
+      }
+      if (watched[0].revents != 0) [[maybe_unused]]
+        const Result<void> fails_only_in_a_fork = sandbox.kill();
+    });
+    return canceller;
+  }
+  Canceller() = default;
+  Canceller(const Canceller&) = delete;
+  Canceller& operator=(const Canceller&) = delete;
+  ~Canceller() {
+    if (!thread_.joinable()) return;
+    ::eventfd_write(stop_.get(), 1);
+    thread_.join();
+  }
+
+ private:
+  UniqueFd stop_{};
+  std::thread thread_{};
+};
+
 Result<tools::Toolbox*> toolbox_of(coop_tools* handle) {
   if (handle == nullptr) return invalid("tools", "it is NULL");
   return handle->toolbox.get();
@@ -97,6 +136,19 @@ int coop_exec(const char* request, int cancel_fd, char** json) {
     if (read.policy.id.empty()) read.policy.id = run::new_id();
     const ExecOutput output =
         TRY(exec(read.policy, read.command, read.timeout, ExecHooks{.cancel_fd = cancel_fd}));
+    return trimmed(report::exec_json(output, read.policy.id));
+  });
+}
+
+int coop_run(const char* request, const int descriptors[3], int cancel_fd, char** json) {
+  return answer(json, [&]() -> Result<std::string> {
+    if (descriptors == nullptr) return invalid("descriptors", "they are NULL");
+    ExecRequest read = TRY(read_exec_request(or_empty(request)));
+    if (read.policy.id.empty()) read.policy.id = run::new_id();
+    const Stdio stdio{.input = descriptors[0], .output = descriptors[1], .error = descriptors[2]};
+    Sandbox sandbox = TRY(spawn(read.policy, read.command, stdio));
+    const std::unique_ptr<Canceller> canceller = TRY(Canceller::start(sandbox, cancel_fd));
+    const ExecOutput output = TRY(sandbox.wait(read.timeout));
     return trimmed(report::exec_json(output, read.policy.id));
   });
 }

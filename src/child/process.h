@@ -1,5 +1,5 @@
-// Making processes. What runs between a clone(2) or clone3(2) and an exec is all in child/. Only two other places make
-// processes: the fork() of run/cleanup/janitor.cc, without an exec, and posix_spawn() in tools/shell/host_exec.cc.
+// Making processes. What runs between a clone(2) or clone3(2) and an exec is all in child/. Only one other place makes
+// processes: the fork() of run/cleanup/janitor.cc, without an exec.
 #pragma once
 
 #include <cstdint>

@@ -175,7 +175,7 @@ void Connection::judge_second_hello() {
                  : "malformed second TLS ClientHello");
 }
 
-void Connection::relay() {
+void Connection::relay(Relay::Rewrite rewrite_answer) {
   in_time();
   if (passed_to_server_ > 0) wake_from(server_, 1);
   relay_ = std::make_unique<Relay>(egress_.loop(), egress_.pipes(),
@@ -184,6 +184,7 @@ void Connection::relay() {
                                      const auto alive = shared_from_this();
                                      end(Closing::clean);
                                    });
+  if (rewrite_answer) relay_->rewrite_answer(std::move(rewrite_answer));
   if (const Result<void> started = relay_->start(); !started) fail(started.error());
 }
 

@@ -39,7 +39,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static bool pass(const UniqueFd& socket, std::string_view bytes);
   // Inspects the client's first bytes: a TLS ClientHello must name the requested host. Then relays.
   void inspect();
-  void relay();
+  void relay(Relay::Rewrite rewrite_answer = {});
   void refuse(Part wall, std::string why);  // the reason goes to event_
   // Sends a final answer to the client and gives it time to read it: close() with unread input
   // sends RST, which discards the answer.

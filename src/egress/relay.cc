@@ -105,8 +105,24 @@ Relay::Pumped Relay::send_held(Direction& way) {
   return Pumped::going;
 }
 
+Relay::Pumped Relay::copy_rewritten(Direction& way) {
+  std::array<char, kCopied> buffer;
+  const ssize_t count = ::recv(way.from, buffer.data(), buffer.size(), 0);
+  way.wants_input = count < 0 && would_block(errno);
+  if (count < 0) return way.wants_input ? Pumped::going : Pumped::broken;
+  way.raw.append(buffer.data(), static_cast<std::size_t>(count));
+  // At EOF what there is passes as it is; the next read sees the EOF again.
+  if (count == 0 || way.rewrite(way.raw, way.held)) {
+    way.held += std::exchange(way.raw, {});
+    way.rewrite = nullptr;
+  }
+  way.wants_input = way.held.empty() && way.rewrite;
+  return Pumped::going;
+}
+
 // One read and one write for small messages, the common case.
 Relay::Pumped Relay::copy(Direction& way) {
+  if (way.rewrite) return copy_rewritten(way);
   std::array<char, kCopied> buffer;
   const ssize_t count = ::recv(way.from, buffer.data(), buffer.size(), 0);
   way.wants_input = count < 0 && would_block(errno);

@@ -38,6 +38,8 @@ class Relay {
     UniqueFd client{};
     UniqueFd server{};
   };
+  // Moves from the first bytes of the server what may be passed on; true: the rest follows unchanged.
+  using Rewrite = std::function<bool(std::string& bytes, std::string& out)>;
   // Both sockets are non-blocking. `first` has already been read from the client.
   Relay(EventLoop& loop, PipePool& pipes, Sockets sockets, std::string first,
         std::function<void(const Relayed&)> ended);
@@ -45,6 +47,8 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
   ~Relay();
 
+  // Before start().
+  void rewrite_answer(Rewrite rewrite) { down_.rewrite = std::move(rewrite); }
   // Replaces existing watches of both sockets.
   Result<void> start();
   Relayed so_far() const { return {.to_server = up_.total, .to_client = down_.total}; }
@@ -54,6 +58,8 @@ class Relay {
     int from = -1;
     int to = -1;
     std::string held{};  // read, not yet written to the other side
+    std::string raw{};   // read, and not rewritten yet
+    Rewrite rewrite{};   // null: nothing is rewritten any more
     Pipe pipe{};
     std::size_t in_pipe = 0;
     std::uint64_t total = 0;
@@ -67,6 +73,7 @@ class Relay {
   Pumped step(Direction& way);
   Pumped send_held(Direction& way);
   Pumped copy(Direction& way);
+  static Pumped copy_rewritten(Direction& way);
   Pumped fill(Direction& way);
   Pumped empty(Direction& way);
   static Pumped finish(Direction& way);

@@ -11,6 +11,7 @@ constexpr std::array<std::string_view, 4> kGreeting{"2025-11-25", "2025-06-18", 
                                                     "2024-11-05"};
 constexpr std::array<std::string_view, 1> kStateless{"2026-07-28"};
 constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 
 }  // namespace
 
@@ -35,16 +36,33 @@ Era era_of(const Json& params) {
   return version_of(params).empty() ? Era::greeting : Era::stateless;
 }
 
+bool has_capabilities(const Json& params) {
+  const auto meta = params.find("_meta");
+  if (meta == params.end() || !meta->is_object()) return false;
+  const auto capabilities = meta->find(kCapabilitiesKey);
+  return capabilities != meta->end() && capabilities->is_object();
+}
+
+Json unsupported_data(std::string_view requested, Era era) {
+  Json supported = Json::array();
+  for (const std::string_view version : kStateless) supported.push_back(version);
+  if (era == Era::greeting)
+    for (const std::string_view version : kGreeting) supported.push_back(version);
+  return {{"supported", supported}, {"requested", requested}};
+}
+
 bool is_request(const Json& message) {
   return message.is_object() && message.contains("method") && message.contains("id") &&
          !message.at("id").is_null();
 }
 
+bool is_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
+
 // As Server::receive() answers: what is malformed, and every request.
 static bool is_answered(const Json& message) {
   if (!message.is_object()) return true;
   const Json id = message.value("id", Json());
-  const bool good_id = id.is_string() || id.is_number_integer();
+  const bool good_id = is_id(id);
   if (!id.is_null() && !good_id) return true;
   if (!message.contains("method")) return false;
   return good_id || !message.at("method").is_string() ||

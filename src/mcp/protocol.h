@@ -30,9 +30,20 @@ bool is_version(std::string_view version);  // of either era
 std::string version_of(const Json& params);
 Era era_of(const Json& params);
 
+// The stateless revisions require them in every request, if only as an empty object.
+bool has_capabilities(const Json& params);
+inline constexpr const char* kNoCapabilities =
+    "params._meta has no object io.modelcontextprotocol/clientCapabilities";
+// Of the error about a revision that is not spoken here: those that are, and the one asked for. A client of the stateless
+// era hears of that era alone: another revision has another beginning.
+Json unsupported_data(std::string_view requested, Era era);
+
 // Whether a message is a request, which must be answered; otherwise it is a notification or an
 // answer.
 bool is_request(const Json& message);
+
+// A string or an integer.
+bool is_id(const Json& id);
 
 // A batch (revisions until 2025-03-26) is accepted when each part is a message.
 bool is_whole(const Json& message);

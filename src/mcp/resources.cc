@@ -49,6 +49,8 @@ Result<std::string> decoded(std::string_view text) {
 
 }  // namespace
 
+std::string file_uri(std::string_view path) { return std::string(kScheme) + encoded(path); }
+
 Json list_resources(tools::Toolbox& toolbox) {
   Json resources = Json::array();
   if (!policy::may_use(toolbox.trust(), "list_files")) return {{"resources", resources}};
@@ -56,8 +58,7 @@ Json list_resources(tools::Toolbox& toolbox) {
   std::istringstream lines(listed.failed ? "" : listed.text);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.ends_with('/') || line.starts_with('[')) continue;
-    resources.push_back(
-        {{"uri", std::string(kScheme) + encoded(join(toolbox.workspace(), line))}, {"name", line}});
+    resources.push_back({{"uri", file_uri(join(toolbox.workspace(), line))}, {"name", line}});
   }
   return {{"resources", resources}};
 }
@@ -65,10 +66,9 @@ Json list_resources(tools::Toolbox& toolbox) {
 Json resource_templates(const tools::Toolbox& toolbox) {
   Json templates = Json::array();
   if (policy::may_use(toolbox.trust(), "read_file"))
-    templates.push_back(
-        {{"uriTemplate", std::string(kScheme) + encoded(toolbox.workspace()) + "/{+path}"},
-         {"name", "workspace"},
-         {"description", "A file of the workspace, by its path in it."}});
+    templates.push_back({{"uriTemplate", file_uri(toolbox.workspace()) + "/{+path}"},
+                         {"name", "workspace"},
+                         {"description", "A file of the workspace, by its path in it."}});
   return {{"resourceTemplates", templates}};
 }
 
@@ -78,8 +78,15 @@ Result<Json> read_resource(tools::Toolbox& toolbox, const std::string& uri) {
   const std::string path = TRY(decoded(std::string_view(uri).substr(kScheme.size())));
   const tools::ToolOutput read = toolbox.call("read_file", {{"path", path}});
   if (read.failed) return invalid("resource", read.text);
-  return Json{
-      {"contents", Json::array({{{"uri", uri}, {"mimeType", "text/plain"}, {"text", read.text}}})}};
+  Json content{{"uri", uri}, {"mimeType", read.structured.value("mime_type", "text/plain")}};
+  if (!read.structured.value("binary", false)) {
+    content["text"] = read.text;
+  } else if (const auto data = read.structured.find("data"); data != read.structured.end()) {
+    content["blob"] = *data;
+  } else {
+    return invalid("resource", read.text + " and too large to be read whole");
+  }
+  return Json{{"contents", Json::array({std::move(content)})}};
 }
 
 }  // namespace coop::mcp

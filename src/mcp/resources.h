@@ -5,6 +5,9 @@
 
 namespace coop::mcp {
 
+// The URI of an absolute path inside.
+std::string file_uri(std::string_view path);
+
 // The files at the top of the workspace, as file URIs of the path inside.
 Json list_resources(tools::Toolbox& toolbox);
 // URI templates for the other files of the workspace.

@@ -8,27 +8,30 @@
 #include "base/path.h"
 #include "mcp/calls.h"
 #include "mcp/protocol.h"
-#include "mcp/resources.h"
 #include "sys/fd.h"
 
 namespace coop::mcp {
 
 namespace {
 
-Json tool_json(const tools::ToolInfo& tool) {
-  return {{"name", tool.name},
-          {"description", tool.description},
-          {"inputSchema", Json::parse(tool.schema)},
-          {"annotations",
-           {{"readOnlyHint", tool.effect == tools::Effect::reads_only},
-            {"destructiveHint", tool.effect == tools::Effect::changes},
-            {"openWorldHint", tool.reach == tools::Reach::network}}}};
+constexpr const char* kWholeKey = "coop/whole";
+constexpr const char* kClientKey = "io.modelcontextprotocol/clientInfo";
+
+// An object in an object; an empty one when it is not there.
+Json member(const Json& value, const char* name) {
+  const auto found = value.find(name);
+  return found != value.end() && found->is_object() ? *found : Json::object();
 }
 
-Json call_result(const tools::ToolOutput& output) {
-  return {{"content", Json::array({{{"type", "text"}, {"text", output.text}}})},
-          {"structuredContent", output.structured},
-          {"isError", output.failed}};
+Form form_by(const Json& client_info) {
+  const Json name = client_info.value("name", Json());
+  return name.is_string() ? form_of(name.get<std::string>()) : Form::both;
+}
+
+// For programs: all that was kept of the output.
+Length length_of(const Json& params) {
+  const Json whole = member(params, "_meta").value(kWholeKey, Json());
+  return whole.is_boolean() && whole.get<bool>() ? Length::whole : Length::shown;
 }
 
 Json progress_token(const Json& params) {
@@ -46,12 +49,13 @@ struct Asked {
   Era era = Era::greeting;
   std::string client{};
   Send send{};
-  std::shared_ptr<tools::Toolbox> tools{};  // those that hold when it is asked
+  std::shared_ptr<Offer> offer{};  // the one that holds when it is asked
+  Form form = Form::both;
 };
 
-std::string names_of(const tools::Toolbox& tools) {
+std::string names_of(const Offer& offer) {
   std::string names;
-  for (const tools::ToolInfo* tool : tools.tools()) names += std::string(tool->name) + " ";
+  for (const Json& tool : offer.tools(Form::text_only)) names += tool.at("name").dump() + " ";
   return names;
 }
 
@@ -74,17 +78,19 @@ struct Server::State {
     std::string names{};
   };
 
-  tools::LiveTools& live;
+  LookForOffer look;
   std::string version;
   std::mutex telling{};
   std::map<std::string, Told> told{};
+  std::map<std::string, Form> forms{};  // by client; set by initialize, under the same lock
   Calls calls{};
 
-  State(tools::LiveTools& tools, std::string name) : live(tools), version(std::move(name)) {}
+  State(LookForOffer looking, std::string name)
+      : look(std::move(looking)), version(std::move(name)) {}
 
   // Notify each client once per change, and not of changes made before it connected.
-  void tell(const tools::LiveTools::Now& now, const std::string& client, const Send& send) {
-    const std::string names = names_of(*now.toolbox);
+  void tell(const CurrentOffer& now, const std::string& client, const Send& send) {
+    const std::string names = names_of(*now.offer);
     const std::lock_guard lock(telling);
     const auto [known, added] = told.try_emplace(client, Told{now.revision, names});
     if (added || known->second.revision == now.revision) return;
@@ -96,11 +102,24 @@ struct Server::State {
     known->second = {now.revision, names};
   }
 
+  // From initialize on a session has one form; without a session every request names its client.
+  Form form_for(const Asked& asked) {
+    if (asked.era == Era::stateless)
+      return form_by(member(member(asked.params, "_meta"), kClientKey));
+    const std::lock_guard lock(telling);
+    if (asked.method == "initialize")
+      forms[asked.client] = form_by(member(asked.params, "clientInfo"));
+    const auto found = forms.find(asked.client);
+    return found == forms.end() ? Form::both : found->second;
+  }
+
   Json server_info() const {
     return {{"name", "coop"}, {"title", "coop sandbox"}, {"version", version}};
   }
 
-  static Json capabilities() {
+  // Without a session there is no stream for what is not an answer: no news of tools, no log.
+  static Json capabilities(Era era) {
+    if (era == Era::stateless) return {{"tools", Json::object()}, {"resources", Json::object()}};
     return {{"tools", {{"listChanged", true}}},
             {"resources", Json::object()},
             {"logging", Json::object()}};
@@ -126,9 +145,9 @@ struct Server::State {
     // A client that asks for an unknown revision gets the newest, and may disconnect.
     const bool known = std::ranges::find(versions, text) != versions.end();
     succeed(asked, {{"protocolVersion", known ? text : std::string(versions.front())},
-                    {"capabilities", capabilities()},
+                    {"capabilities", capabilities(asked.era)},
                     {"serverInfo", server_info()},
-                    {"instructions", asked.tools->instructions()}});
+                    {"instructions", asked.offer->instructions()}});
   }
 
   void discover(const Asked& asked) const {
@@ -136,20 +155,22 @@ struct Server::State {
     for (const std::string_view known : stateless_versions()) versions.push_back(known);
     succeed(asked,
             {{"supportedVersions", versions},
-             {"capabilities", capabilities()},
-             {"instructions", asked.tools->instructions()}},
+             {"capabilities", capabilities(asked.era)},
+             {"instructions", asked.offer->instructions()}},
             Cacheable::yes);
   }
 
   void list_tools(const Asked& asked) const {
-    Json tools = Json::array();
-    for (const tools::ToolInfo* tool : asked.tools->tools()) tools.push_back(tool_json(*tool));
-    succeed(asked, {{"tools", tools}}, Cacheable::yes);
+    succeed(asked, {{"tools", asked.offer->tools(asked.form)}}, Cacheable::yes);
   }
 
   void call(const Asked& asked, const Calls::Turn& turn) {
     if (is_ready(turn.cancel_fd())) return asked.send(nullptr);  // before its turn came
-    tools::CallHooks hooks{.cancel_fd = turn.cancel_fd()};
+    Call call{.name = asked.params.at("name").get<std::string>(),
+              .arguments = asked.params.value("arguments", Json::object()),
+              .hooks = {.cancel_fd = turn.cancel_fd()},
+              .form = asked.form,
+              .length = length_of(asked.params)};
     const Json token = progress_token(asked.params);
     std::size_t bytes = 0;
     // Live output: the counter grows, the message is what is new.
@@ -158,11 +179,12 @@ struct Server::State {
       asked.send(notification("notifications/progress",
                               {{"progressToken", token}, {"progress", bytes}, {"message", piece}}));
     };
-    if (!token.is_null()) hooks.progress = report;
-    const Json arguments = asked.params.value("arguments", Json::object());
-    const tools::ToolOutput output =
-        asked.tools->call(asked.params.at("name").get<std::string>(), arguments, hooks);
-    if (turn.finish()) succeed(asked, call_result(output));
+    if (!token.is_null()) call.hooks.progress = report;
+    call.notify = [&](std::string_view method, Json params) {
+      if (asked.era == Era::greeting) asked.send(notification(method, std::move(params)));
+    };
+    Json result = asked.offer->call(call);
+    if (turn.finish()) succeed(asked, std::move(result));
     else asked.send(nullptr);
   }
 
@@ -170,7 +192,7 @@ struct Server::State {
     const Json name = asked.params.value("name", Json());
     if (!name.is_string())
       return fail(asked, kInvalidParams, "tools/call needs the name of a tool");
-    if (tools::find_tool(name.get<std::string>()) == nullptr)
+    if (!asked.offer->has_tool(name.get<std::string>()))
       return fail(asked, kInvalidParams,
                   "there is no tool \"" + printable(name.get<std::string>()) + "\"");
     const Result<void> started =
@@ -182,14 +204,16 @@ struct Server::State {
   void read(const Asked& asked) {
     const Json uri = asked.params.value("uri", Json());
     if (!uri.is_string()) return fail(asked, kInvalidParams, "resources/read needs a uri");
-    Result<Json> contents = read_resource(*asked.tools, uri.get<std::string>());
+    Result<Json> contents = asked.offer->read(uri.get<std::string>());
     if (contents) return succeed(asked, std::move(*contents), Cacheable::yes);
     fail(asked, kInvalidParams, to_text(contents.error()), {{"uri", uri}});
   }
 
   // Methods that exist in one era only.
   bool of_the_era(const Asked& asked) const {
-    if (asked.method == "initialize" || asked.method == "ping") return asked.era == Era::greeting;
+    if (asked.method == "initialize" || asked.method == "ping" ||
+        asked.method == "logging/setLevel")
+      return asked.era == Era::greeting;
     if (asked.method == "server/discover") return asked.era == Era::stateless;
     return true;
   }
@@ -200,8 +224,8 @@ struct Server::State {
       const std::span<const std::string_view> versions = stateless_versions();
       if (std::ranges::find(versions, wanted) == versions.end())
         return fail(asked, kUnsupportedVersion, "this revision of the protocol is not spoken here",
-                    {{"supported", std::vector<std::string>(versions.begin(), versions.end())},
-                     {"requested", wanted}});
+                    unsupported_data(wanted, Era::stateless));
+      if (!has_capabilities(asked.params)) return fail(asked, kInvalidParams, kNoCapabilities);
     }
     if (!of_the_era(asked))
       return fail(asked, kMethodNotFound,
@@ -214,16 +238,16 @@ struct Server::State {
     if (asked.method == "tools/list") return list_tools(asked);
     if (asked.method == "tools/call") return start_call(asked);
     if (asked.method == "resources/list")
-      return succeed(asked, list_resources(*asked.tools), Cacheable::yes);
+      return succeed(asked, asked.offer->resources(), Cacheable::yes);
     if (asked.method == "resources/templates/list")
-      return succeed(asked, resource_templates(*asked.tools), Cacheable::yes);
+      return succeed(asked, asked.offer->templates(), Cacheable::yes);
     if (asked.method == "resources/read") return read(asked);
     fail(asked, kMethodNotFound, "there is no method \"" + printable(asked.method) + "\"");
   }
 
   void message(const Json& message, const Send& send, const std::string& client) {
     const Json id = message.is_object() ? message.value("id", Json()) : Json();
-    const bool good_id = id.is_string() || id.is_number_integer();
+    const bool good_id = is_id(id);
     if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0" ||
         (!id.is_null() && !good_id))
       return send(failure(nullptr, kInvalidRequest, "this is not a JSON-RPC 2.0 message"));
@@ -243,8 +267,9 @@ struct Server::State {
                 .era = era_of(params),
                 .client = client,
                 .send = send};
-    const tools::LiveTools::Now now = live.look();
-    asked.tools = now.toolbox;
+    const CurrentOffer now = look();
+    asked.offer = now.offer;
+    asked.form = form_for(asked);
     // Calls alone: other answers over HTTP are one JSON object, without room for a notification.
     const bool tells = asked.method == "initialize" || asked.method == "tools/call";
     if (asked.era == Era::greeting && tells) tell(now, client, send);
@@ -253,7 +278,9 @@ struct Server::State {
 };
 
 Server::Server(tools::LiveTools& tools, std::string version)
-    : state_(std::make_unique<State>(tools, std::move(version))) {}
+    : Server(offer_of(tools), std::move(version)) {}
+Server::Server(LookForOffer look, std::string version)
+    : state_(std::make_unique<State>(std::move(look), std::move(version))) {}
 
 Server::~Server() { stop(); }
 
@@ -262,6 +289,7 @@ void Server::forget(const std::string& client) {
   state_->calls.cancel_all_of(client);
   const std::lock_guard lock(state_->telling);
   state_->told.erase(client);
+  state_->forms.erase(client);
 }
 
 void Server::look_around(const Send& send, const std::string& client) {
@@ -269,7 +297,7 @@ void Server::look_around(const Send& send, const std::string& client) {
     const std::lock_guard lock(state_->telling);
     if (!state_->told.contains(client)) return;
   }
-  state_->tell(state_->live.look(), client, send);
+  state_->tell(state_->look(), client, send);
 }
 
 void Server::receive_text(std::string_view text, const Send& send, const std::string& client) {

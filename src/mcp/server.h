@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/live_tools.h"
+#include "mcp/offer.h"
 
 namespace coop::mcp {
 
@@ -20,6 +20,7 @@ class Server {
  public:
   // `tools` outlive the server.
   Server(tools::LiveTools& tools, std::string version);
+  Server(LookForOffer look, std::string version);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   // Cancels running calls, and waits for them.

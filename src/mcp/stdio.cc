@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 
+#include "mcp/id_finder.h"
 #include "mcp/line_writer.h"
+#include "mcp/protocol.h"
 #include "mcp/server.h"
 #include "sys/fd.h"
 
@@ -14,10 +17,47 @@ namespace {
 
 constexpr int kIdleMilliseconds = 1000;
 
+// Splits what comes into lines. A longer one than a message may be is dropped as it comes, but for its id.
+class Lines {
+ public:
+  struct Takers {
+    std::function<void(std::string_view line)> line{};
+    std::function<void(const Json& id)> too_long{};
+  };
+  explicit Lines(Takers takers) : takers_(std::move(takers)) {}
+
+  void feed(std::string_view piece) {
+    while (!piece.empty()) {
+      const std::size_t end = piece.find('\n');
+      add(piece.substr(0, end));
+      if (end == std::string_view::npos) return;
+      finish();
+      piece.remove_prefix(end + 1);
+    }
+  }
+
+ private:
+  void add(std::string_view part) {
+    if (!dropped_) held_.append(part);
+    else dropped_->feed(part);
+    if (held_.size() <= kLargestMessage) return;
+    dropped_.emplace().feed(held_);
+    held_ = {};
+  }
+  void finish() {
+    if (dropped_) takers_.too_long(dropped_->id());
+    else if (held_.find_first_not_of(" \t\r") != std::string::npos) takers_.line(held_);
+    dropped_.reset();
+    held_.clear();
+  }
+
+  Takers takers_;
+  std::string held_{};
+  std::optional<IdFinder> dropped_{};
+};
+
 // Until the input ends. `idle` is called while nothing comes.
-Result<void> read_lines(int input, const std::function<void(std::string_view)>& take,
-                        const std::function<void()>& idle) {
-  std::string held;
+Result<void> read_lines(int input, Lines lines, const std::function<void()>& idle) {
   std::array<char, 65536> buffer;
   while (true) {
     pollfd watched{input, POLLIN, 0};
@@ -29,17 +69,7 @@ Result<void> read_lines(int input, const std::function<void(std::string_view)>& 
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_error("read", "standard input");
     if (count == 0) return {};
-    std::size_t searched = held.size();  // no line ends before that
-    held.append(buffer.data(), static_cast<std::size_t>(count));
-    std::size_t start = 0;
-    for (std::size_t end = 0; (end = held.find('\n', searched)) != std::string::npos;) {
-      const std::string_view line(held.data() + start, end - start);
-      if (line.find_first_not_of(" \t\r") != std::string_view::npos) take(line);
-      start = searched = end + 1;
-    }
-    held.erase(0, start);
-    if (held.size() > kLargestMessage)
-      return invalid("standard input", "a message is longer than 64 MiB");
+    lines.feed({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
 
@@ -53,9 +83,12 @@ Result<void> serve_stdio(Server& server, int input, int output) {
     if (message.contains("method")) writer.write_if_read(std::move(line));
     else writer.write(std::move(line));
   };
-  Result<void> ended = read_lines(
-      input, [&](std::string_view line) { server.receive_text(line, send); },
-      [&] { server.look_around(send); });
+  Lines lines({.line = [&](std::string_view line) { server.receive_text(line, send); },
+               .too_long =
+                   [&](const Json& id) {
+                     send(failure(id, kInvalidRequest, "the message is larger than 64 MiB"));
+                   }});
+  Result<void> ended = read_lines(input, std::move(lines), [&] { server.look_around(send); });
   server.stop();  // in any case: running calls would send to a closed client
   return ended;
 }

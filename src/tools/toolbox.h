@@ -64,13 +64,16 @@ struct ToolInfo {
   ToolOutput (*run)(const ToolContext& context, const Json& arguments);
   std::string_view description;
   std::string_view schema;   // JSON Schema of the arguments
-  std::string_view returns;  // what `structured` of the answer has besides "outcome"
+  std::string_view returns;  // what `structured` of the answer has besides "outcome"; for people
+  std::string_view output;   // the same as properties of a JSON Schema
   Reach reach = Reach::files;
 };
 
 // Every tool, in the order of policy::kTools.
 std::span<const ToolInfo> tool_table();
 const ToolInfo* find_tool(std::string_view name);
+// JSON Schema of `structured` with the text; a refusal fits it too.
+Json output_schema(const ToolInfo& tool);
 std::vector<const ToolInfo*> tools_for(policy::TrustLevel trust);
 
 struct CallHooks {

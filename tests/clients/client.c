@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int failures = 0;
 
@@ -35,6 +36,26 @@ int main(void) {
   expect(status, COOP_FAILED, answer, "JSON");
   status = coop_exec(NULL, -1, &answer);
   expect(status, COOP_FAILED, answer, "error");
+
+  {
+    int pipes[2];
+    char text[16] = "";
+    int descriptors[3] = {-1, -1, -1};
+    if (pipe(pipes) != 0) return 1;
+    descriptors[1] = pipes[1];
+    status = coop_run("{\"command\": \"echo straight; exit 4\"}", descriptors, -1, &answer);
+    expect(status, COOP_OK, answer, "\"exit_code\": 4");
+    if (read(pipes[0], text, sizeof text - 1) != 9 || strcmp(text, "straight\n") != 0) ++failures;
+    /* A descriptor that is readable cancels. */
+    if (write(pipes[1], "x", 1) != 1) return 1;
+    descriptors[1] = -1;
+    status = coop_run("{\"command\": \"sleep 60\"}", descriptors, pipes[0], &answer);
+    expect(status, COOP_OK, answer, "\"outcome\": \"signalled\"");
+    status = coop_run("{\"command\": \"true\"}", NULL, -1, &answer);
+    expect(status, COOP_FAILED, answer, "NULL");
+    close(pipes[0]);
+    close(pipes[1]);
+  }
 
   status = coop_tools_open("{\"on_leak\": \"block\"}", &tools, &answer);
   expect(status, COOP_OK, answer, "\"trust\":\"full\"");

@@ -47,6 +47,19 @@ class Command(unittest.TestCase):
         self.assertEqual(answer["structured"]["isolation"], "disabled")
         self.assertIn("disabled", said)
 
+    @unittest.skipIf(os.getuid() == 0, "root's files in /proc look the same either way")
+    def test_no_process_of_the_user_may_read_the_servers_memory(self):
+        with subprocess.Popen([COOP, "mcp", "--workspace", self.workspace], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as server:
+            server.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+            server.stdin.flush()
+            self.assertIn(b'"id":1', server.stdout.readline())
+            # PR_SET_DUMPABLE 0: the files in /proc belong to root.
+            self.assertEqual(os.stat(f"/proc/{server.pid}/mem").st_uid, 0)
+            with self.assertRaises(PermissionError):
+                open(f"/proc/{server.pid}/environ", "rb")
+            server.stdin.close()
+
     def test_every_read_has_a_bound(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))

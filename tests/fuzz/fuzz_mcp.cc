@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "mcp/http/rules.h"
+#include "mcp/id_finder.h"
+#include "mcp/protocol.h"
 #include "mcp/server.h"
 
 namespace {
@@ -33,6 +35,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (!answer.is_null() && !answer.contains("jsonrpc")) std::abort();
   });
   const Json message = Json::parse(text, nullptr, false);
+  mcp::IdFinder finder;
+  finder.feed(text);
+  const Json found = finder.id();
+  if (!found.is_null() && !mcp::is_id(found)) std::abort();
   const mcp::HttpHead head{
       .method = "POST", .version = "2026-07-28", .mcp_name = std::string(text)};
   if (!message.is_discarded()) mcp::refuse_mismatch(head, message);

@@ -1,10 +1,11 @@
-// DNS, TLS, SOCKS and HTTP input from clients inside, and answers of name servers: any bytes are
+// DNS, TLS, SOCKS and HTTP input from clients inside, and answers of name and web servers: any bytes are
 // parsed, and the results are valid.
 #include <cstdlib>
 #include <string_view>
 
 #include "egress/dns/message.h"
 #include "egress/proxy/request.h"
+#include "egress/proxy/response.h"
 #include "egress/proxy/socks5.h"
 #include "egress/tls/client_hello.h"
 #include "policy/destinations/host_name.h"
@@ -36,6 +37,20 @@ void check_reply(std::string_view bytes) {
   }
 }
 
+// In any two pieces the head of an answer comes out as in one, and nothing of the body is lost.
+void check_response(std::string_view bytes) {
+  std::string whole(bytes);
+  std::string out;
+  const HeadState state = pass_response_head(whole, out);
+  std::string pieces(bytes.substr(0, bytes.size() / 2));
+  std::string piecewise;
+  const HeadState half = pass_response_head(pieces, piecewise);
+  pieces += bytes.substr(bytes.size() / 2);
+  if (half == HeadState::incomplete && pass_response_head(pieces, piecewise) != state) std::abort();
+  if (bytes.size() < 65536 && (piecewise != out || pieces != whole)) std::abort();
+  if (!bytes.ends_with(whole)) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
@@ -49,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   }
   static_cast<void>(dns_failure(bytes, DnsCode::format_error));
   check_reply(bytes);
+  check_response(bytes);
   for (const ClientHello& hello : {read_client_hello(bytes), read_second_hello(bytes)}) {
     const bool whole =
         hello.kind == ClientHello::Kind::named || hello.kind == ClientHello::Kind::no_name;

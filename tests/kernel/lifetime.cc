@@ -119,6 +119,17 @@ KERNEL_TEST(KernelEnd, ATimeoutKillsDaemonisedGrandchildren) {
   EXPECT_TRUE(all_gone(sleeper));
 }
 
+KERNEL_TEST(KernelEnd, ACommandThatIgnoresSigtermIsKilledAfterAGracePeriod) {
+  const Workspace workspace;
+  Process coop(coop_run(workspace, {}, "trap '' TERM; touch ready; while :; do sleep 1; done"),
+               workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  const auto asked = std::chrono::steady_clock::now();
+  coop.signal(SIGTERM);
+  EXPECT_EQ(coop.finish().exit_code, 128 + SIGKILL);
+  EXPECT_GE(std::chrono::steady_clock::now() - asked, std::chrono::seconds(9));
+}
+
 struct Leftovers {
   std::string mounts = read_file("/proc/self/mountinfo");
   static std::string groups(const std::string& session) {

@@ -67,6 +67,29 @@ s.sendall(b"CONNECT good.example:9001 HTTP/1.1\\r\\n\\r\\n")
 assert b" 200 " in s.recv(4096)""")
         self.works(run(["python3", "-c", script, "32"], *allow("good.example:9001"), timeout=60), expected)
 
+    def test_kept_connections_to_the_proxy_lose_no_request(self):
+        # The server does not say that it closes; a client that is not told sends its next request in vain.
+        script = f"""
+import http.client, threading
+lost = []
+def ask():
+    connection = http.client.HTTPConnection("{PROXY}", 1080, timeout=20)
+    for number in range(30):
+        try:
+            connection.request("GET" if number % 3 else "POST", "http://good.example/", b"" if number % 3 else b"x" * 5000)
+            answer = connection.getresponse()
+            if answer.status != 200 or not answer.read():
+                lost.append(answer.status)
+        except (OSError, http.client.HTTPException) as error:
+            lost.append(repr(error))
+            connection.close()
+threads = [threading.Thread(target=ask) for _ in range(16)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(lost), lost[:3])
+"""
+        self.works(run(["python3", "-c", script], *allow("good.example"), timeout=120), "0 []")
+
     def test_a_published_port_and_a_port_of_the_host(self):
         serve = """
 import hashlib, socket

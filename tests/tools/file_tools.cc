@@ -3,6 +3,7 @@
 
 #include "support/harness.h"
 #include "tools/file_attack_tree.h"
+#include "tools/shown.h"
 
 namespace coop::tools {
 namespace {
@@ -49,7 +50,7 @@ TEST_F(FileTools, AFileIsReadFromALineOn) {
 TEST_F(FileTools, MuchIsCutAndBinaryIsNamed) {
   put("long", std::string(300000, 'x'));
   const ToolOutput cut = read_file(*view_, {{"path", "long"}});
-  EXPECT_EQ(cut.text.find('\n'), 100U * 1024);
+  EXPECT_EQ(cut.text.find('\n'), kMostShownText);
   EXPECT_TRUE(cut.structured["truncated"]);
   std::string lines;
   for (int line = 0; line < 3000; ++line) lines += "l\n";
@@ -59,9 +60,44 @@ TEST_F(FileTools, MuchIsCutAndBinaryIsNamed) {
                             "ELF\0\0",
                             6));
   EXPECT_EQ(read_file(*view_, {{"path", "binary"}}).text,
-            "binary is a binary file of 6 B (6 bytes)");
+            "binary is a binary file of 6 B (6 bytes, application/octet-stream)");
   put("latin", "caf\xe9\n");
   EXPECT_EQ(read_file(*view_, {{"path", "latin"}}).text, "caf\ufffd\n");
+}
+
+TEST_F(FileTools, AnImageIsToldByItsBytesAndReadWhole) {
+  const std::string bytes("\x89PNG\r\n\x1a\n\0\0", 10);
+  put("picture.txt", bytes);
+  const ToolOutput image = read_file(*view_, {{"path", "picture.txt"}, {"offset", 3}});
+  EXPECT_EQ(image.text, "picture.txt is an image of 10 B (10 bytes, image/png)");
+  EXPECT_EQ(image.structured, (Json{{"outcome", "ok"},
+                                    {"path", "picture.txt"},
+                                    {"size", 10},
+                                    {"binary", true},
+                                    {"mime_type", "image/png"},
+                                    {"data", "iVBORw0KGgoAAA=="}}));
+}
+
+// Every tool cuts where it can say how to go on; a client would cut anywhere.
+TEST_F(FileTools, AllAnswersFitIntoWhatAModelIsShown) {
+  std::string quotes;
+  for (int line = 0; line < 1500; ++line) quotes += std::string(40, '"') + "\n";
+  put("quotes", quotes);
+  const ToolOutput read = read_file(*view_, {{"path", "quotes"}});
+  EXPECT_LE(json_characters_of(read.text), kMostShown);
+  const std::int64_t next = read.structured["next_offset"];
+  EXPECT_GT(next, 500);
+  EXPECT_TRUE(read.text.starts_with(quotes.substr(0, static_cast<std::size_t>(next - 1) * 41)));
+  const ToolOutput found = search_files(*view_, {{"pattern", "\""}, {"path", "quotes"}});
+  EXPECT_LE(json_characters_of(found.text), kMostShown);
+  tree_.tree().must("mkdir ws/many");
+  for (int file = 0; file < 400; ++file)
+    put("many/" + std::string(200, 'n') + std::to_string(file), "");
+  const ToolOutput listed = list_files(*view_, {{"path", "many"}});
+  EXPECT_LE(json_characters_of(listed.text), kMostShown);
+  EXPECT_TRUE(listed.structured["truncated"]);
+  EXPECT_THAT(listed.text, HasSubstr("[cut: only the first " + listed.structured["count"].dump() +
+                                     " entries are shown]"));
 }
 
 TEST_F(FileTools, LinksThatStayInTheViewAreFollowed) {

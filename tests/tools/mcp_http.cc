@@ -111,7 +111,9 @@ std::string stateless_call(const std::string& command) {
               {"params",
                {{"name", "bash"},
                 {"arguments", {{"command", command}}},
-                {"_meta", {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"}}}}}}
+                {"_meta",
+                 {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                  {"io.modelcontextprotocol/clientCapabilities", Json::object()}}}}}}
       .dump();
 }
 constexpr std::string_view kStateless =
@@ -210,13 +212,21 @@ KERNEL_TEST(McpHttp, InTheStatelessRevisionHangingUpCancels) {
 KERNEL_TEST(McpHttp, AnotherRevisionIsRefusedWithTheOnesThatAreSpoken) {
   const Workspace workspace;
   const Serving serving(workspace);
-  EXPECT_EQ(status_of(serving.post(stateless_call("true"), "MCP-Protocol-Version: 2099-01-01\r\n")),
-            400);
-  EXPECT_EQ(
-      status_of(serving.post(
-          stateless_call("true"),
-          "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nMcp-Name: bash\r\n")),
-      400);
+  const std::string unknown =
+      serving.post(stateless_call("true"), "MCP-Protocol-Version: 2099-01-01\r\n");
+  EXPECT_EQ(status_of(unknown), 400);
+  EXPECT_NE(unknown.find(R"("supported":["2026-07-28"])"), std::string::npos) << unknown;
+  const std::string mismatch = serving.post(
+      stateless_call("true"),
+      "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nMcp-Name: bash\r\n");
+  EXPECT_EQ(status_of(mismatch), 400);
+  Json without = Json::parse(stateless_call("true"));
+  without["params"]["_meta"].erase("io.modelcontextprotocol/clientCapabilities");
+  const std::string incomplete = serving.post(without.dump(), kStateless);
+  EXPECT_EQ(status_of(incomplete), 400);
+  EXPECT_NE(incomplete.find("-32602"), std::string::npos) << incomplete;
+  for (const std::string& answer : {unknown, mismatch, incomplete})
+    EXPECT_NE(answer.find(R"("id":1,)"), std::string::npos) << answer;
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ class Client {
     return answer_to(id);
   }
 
+  Json call(const std::string& name, const Json& arguments) {
+    return ask("tools/call", {{"name", name}, {"arguments", arguments}})["result"];
+  }
+
   Json answer_to(const Json& id) {
     std::unique_lock lock(mutex_);
     Json found;
@@ -115,6 +119,71 @@ KERNEL_TEST(McpServer, CallsAToolAndGivesTextAndStructure) {
   EXPECT_EQ(client.ask("tools/call", {{"name", "nothing"}})["error"]["code"], -32602);
 }
 
+KERNEL_TEST(McpServer, EveryResultHasTheTextInBothPartsAndASchema) {
+  const Workspace workspace;
+  Client client(workspace);
+  for (const Json& tool : client.ask("tools/list")["result"]["tools"]) {
+    EXPECT_EQ(tool["outputSchema"]["type"], "object") << tool;
+    EXPECT_TRUE(tool["outputSchema"]["properties"].contains("text")) << tool;
+  }
+  client.call("write_file", {{"path", "notes"}, {"content", "found me\n"}});
+  for (const auto& [name, arguments] :
+       std::vector<std::pair<std::string, Json>>{{"read_file", {{"path", "notes"}}},
+                                                 {"list_files", Json::object()},
+                                                 {"search_files", {{"pattern", "found"}}},
+                                                 {"read_file", {{"path", "missing"}}}}) {
+    const Json result = client.call(name, arguments);
+    EXPECT_NE(result["content"][0]["text"], "");
+    EXPECT_EQ(result["structuredContent"]["text"], result["content"][0]["text"]) << name;
+  }
+  const Json ran = client.call("bash", {{"command", "cat notes"}});
+  EXPECT_EQ(ran["structuredContent"]["stdout"]["text"], "found me\n");
+  EXPECT_FALSE(ran["structuredContent"].contains("text"));
+}
+
+KERNEL_TEST(McpServer, AClientThatWouldShowItTwiceGetsTheTextAlone) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json info{{"name", "github-copilot-developer"}, {"version", "1"}};
+  client.ask("initialize", {{"protocolVersion", "2025-11-25"}, {"clientInfo", info}});
+  EXPECT_FALSE(client.ask("tools/list")["result"]["tools"][0].contains("outputSchema"));
+  const Json result = client.call("bash", {{"command", "echo once"}});
+  EXPECT_EQ(result["content"][0]["text"], "once\n");
+  EXPECT_FALSE(result.contains("structuredContent"));
+}
+
+KERNEL_TEST(McpServer, MuchOutputIsCutUnlessAProgramAsksForAll) {
+  const Workspace workspace;
+  Client client(workspace);
+  const Json arguments{{"command", "yes abcdefg | head -c 90000"}};
+  const Json shown = client.call("bash", arguments);
+  EXPECT_LE(shown["structuredContent"].dump().size(), 50'000U);
+  EXPECT_EQ(shown["structuredContent"]["stdout"]["total_bytes"], 90'000);
+  EXPECT_LE(shown["content"][0]["text"].get<std::string>().size(), 50'100U);
+  const Json whole = client.ask(
+      "tools/call",
+      {{"name", "bash"}, {"arguments", arguments}, {"_meta", {{"coop/whole", true}}}})["result"];
+  EXPECT_EQ(whole["structuredContent"]["stdout"]["text"].get<std::string>().size(), 90'000U);
+}
+
+KERNEL_TEST(McpServer, ImagesAreContentAndOtherBytesAreBlobs) {
+  const Workspace workspace;
+  Client client(workspace);
+  client.call("bash", {{"command",
+                        R"(printf '\211PNG\r\n\032\n\0' > image; printf '\177ELF\0' > program)"}});
+  const Json image = client.call("read_file", {{"path", "image"}});
+  EXPECT_EQ(image["content"][1],
+            (Json{{"type", "image"}, {"data", "iVBORw0KGgoA"}, {"mimeType", "image/png"}}));
+  EXPECT_FALSE(image["structuredContent"].contains("data"));
+  EXPECT_EQ(client.call("read_file", {{"path", "program"}})["content"].size(), 1U);
+  const Json sent = client.call("send_file", {{"path", "program"}});
+  EXPECT_EQ(sent["content"][1]["resource"]["blob"], "f0VMRgA=");
+  const Json read = client.ask("resources/read", {{"uri", "file:///work/program"}});
+  EXPECT_EQ(read["result"]["contents"][0], (Json{{"uri", "file:///work/program"},
+                                                 {"mimeType", "application/octet-stream"},
+                                                 {"blob", "f0VMRgA="}}));
+}
+
 KERNEL_TEST(McpServer, ReportsProgressToWhoAsksForIt) {
   const Workspace workspace;
   Client client(workspace);
@@ -178,8 +247,15 @@ KERNEL_TEST(McpServer, EachEraHasItsOwnMethodsAndVersions) {
   EXPECT_EQ(unknown["error"]["code"], -32022);
   EXPECT_EQ(unknown["error"]["data"]["supported"], Json::array({"2026-07-28"}));
   EXPECT_EQ(unknown["error"]["data"]["requested"], "2099-01-01");
+  Json without = stateless();
+  without["_meta"].erase("io.modelcontextprotocol/clientCapabilities");
+  EXPECT_EQ(client.ask("tools/list", without)["error"]["code"], -32602);
   EXPECT_EQ(client.ask("initialize", stateless())["error"]["code"], -32601);
   EXPECT_EQ(client.ask("ping", stateless())["error"]["code"], -32601);
+  EXPECT_EQ(client.ask("logging/setLevel", stateless({{"level", "info"}}))["error"]["code"],
+            -32601);
+  EXPECT_EQ(client.ask("server/discover", stateless())["result"]["capabilities"],
+            (Json{{"tools", Json::object()}, {"resources", Json::object()}}));
   EXPECT_EQ(client.ask("server/discover")["error"]["code"], -32601);
   // initialize never answers with a revision that has no initialize.
   EXPECT_EQ(
@@ -285,6 +361,39 @@ KERNEL_TEST(McpServer, AClientThatReadsNothingHoldsUpNoTimeoutAndNoEnd) {
   EXPECT_TRUE(coop::tests::all_gone(marker));  // killed at the timeout
   ::close(requests[1]);
   serving.join();  // and the end of its input ends it
+  for (const int fd : {requests[0], answers[0], answers[1]}) ::close(fd);
+}
+
+KERNEL_TEST(McpServer, AMessageThatIsTooLongIsAnsweredAndTheNextServed) {
+  const Workspace workspace;
+  tools::LiveTools tools(
+      std::move(Toolbox::open({.policy = Policy{.workspace = workspace.path()}}).value()));
+  Server server(tools, "0.1.0");
+  int requests[2];
+  int answers[2];
+  ASSERT_EQ(::pipe2(requests, O_CLOEXEC) | ::pipe2(answers, O_CLOEXEC), 0);
+  std::jthread serving([&] { EXPECT_TRUE(serve_stdio(server, requests[0], answers[1])); });
+  const std::string text = R"({"jsonrpc":"2.0","method":"ping","params":{"x":")" +
+                           std::string(kLargestMessage, 'x') + "\"},\"id\":\"big\"}\n" +
+                           R"({"jsonrpc":"2.0","id":2,"method":"ping"})" + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t count = ::write(requests[1], text.data() + sent, text.size() - sent);
+    ASSERT_GT(count, 0);
+    sent += static_cast<std::size_t>(count);
+  }
+  std::string said;
+  char buffer[4096];
+  while (std::ranges::count(said, '\n') < 2) {
+    const ssize_t count = ::read(answers[0], buffer, sizeof buffer);
+    ASSERT_GT(count, 0);
+    said.append(buffer, static_cast<std::size_t>(count));
+  }
+  const Json refused = Json::parse(said.substr(0, said.find('\n')));
+  EXPECT_EQ(refused["id"], "big");
+  EXPECT_EQ(refused["error"]["code"], -32600);
+  EXPECT_EQ(Json::parse(said.substr(said.find('\n') + 1))["id"], 2);
+  ::close(requests[1]);
+  serving.join();
   for (const int fd : {requests[0], answers[0], answers[1]}) ::close(fd);
 }
 

@@ -217,6 +217,38 @@ KERNEL_TEST(Toolbox, ThePolicysLimitsBindEveryCall) {
   }
 }
 
+KERNEL_TEST(Toolbox, WhatTheOwnersCommandStartedEndsWithIt) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> owner = open_toolbox(workspace, TrustLevel::owner);
+  const std::string marker = "63." + std::to_string(::getpid());
+  const std::string daemon = "(setsid sleep " + marker + " &); (setsid -f sleep " + marker + "); ";
+  const auto is_there = [&] { return !coop::tests::processes_with(marker).empty(); };
+  // At its end, control included.
+  const ToolOutput ended = owner->call(
+      "bash", {{"command", daemon + "sleep 0.1; pgrep -f 'sleep " + marker + "' | wc -l"}});
+  EXPECT_GE(std::stoi("0" + ended.text), 2) << ended.text;
+  EXPECT_TRUE(coop::tests::all_gone(marker));
+  // At the timeout, with SIGTERM ignored.
+  const ToolOutput late = owner->call(
+      "bash", {{"command", daemon + "trap '' TERM; while :; do sleep 1; done"}, {"timeout", 1}});
+  EXPECT_EQ(late.structured["outcome"], "timed_out") << late.text;
+  EXPECT_TRUE(coop::tests::all_gone(marker));
+  // A command that obeys SIGTERM can still say something.
+  const ToolOutput obeyed = owner->call(
+      "bash", {{"command", "trap 'echo cleaned; exit 0' TERM; while :; do sleep 0.1; done"},
+               {"timeout", 1}});
+  EXPECT_EQ(obeyed.structured["stdout"]["text"], "cleaned\n");
+  // When it is cancelled.
+  const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
+  std::jthread canceller([&] {
+    for (int round = 0; round < 500 && !is_there(); ++round) ::usleep(10000);
+    EXPECT_TRUE(is_there());
+    ::eventfd_write(cancel.get(), 1);
+  });
+  owner->call("bash", {{"command", daemon + "sleep " + marker}}, {.cancel_fd = cancel.get()});
+  EXPECT_TRUE(coop::tests::all_gone(marker));
+}
+
 KERNEL_TEST(Toolbox, WithoutTheBypassTheOwnerIsSandboxed) {
   const Workspace workspace;
   const Json command{{"command", "hostname"}};

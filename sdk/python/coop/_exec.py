@@ -50,6 +50,20 @@ def exec(
     directory by default; `policy` has the keys of a policy file's [sandbox] table; `directory` is a path inside;
     `timeout` is in seconds. Ctrl-C kills everything inside.
     """
+    text = request_of(command, workspace, policy, environment, directory, timeout)
+    loaded = library()
+    return result_of(interruptible(lambda cancel_fd: answer_of(lambda out: loaded.coop_exec(text, cancel_fd, out))))
+
+
+def request_of(
+    command: Union[str, Sequence[str]],
+    workspace: "Union[str, os.PathLike[str], None]",
+    policy: Optional[Mapping[str, Any]],
+    environment: Optional[Mapping[str, str]],
+    directory: Optional[str],
+    timeout: Optional[float],
+) -> bytes:
+    """The request of coop_exec and coop_run."""
     wanted = dict(policy or {})
     if workspace is not None:
         wanted["workspace"] = os.fspath(workspace)
@@ -64,9 +78,10 @@ def exec(
         request["timeout"] = timeout
     for name, value in request.items():
         refuse_nul(name, value)
-    text = encode(request)
-    loaded = library()
-    raw = interruptible(lambda cancel_fd: answer_of(lambda out: loaded.coop_exec(text, cancel_fd, out)))
+    return encode(request)
+
+
+def result_of(raw: Dict[str, Any]) -> ExecResult:
     return ExecResult(
         exit_code=raw["exit_code"],
         outcome=raw["outcome"],

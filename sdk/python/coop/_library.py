@@ -22,6 +22,7 @@ FUNCTIONS = {
     "coop_version": (ctypes.c_char_p, []),
     "coop_probe": (ctypes.c_int, [TEXT_OUT]),
     "coop_exec": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, TEXT_OUT]),
+    "coop_run": (ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int), ctypes.c_int, TEXT_OUT]),
     "coop_tools_open": (ctypes.c_int, [ctypes.c_char_p, HANDLE_OUT, TEXT_OUT]),
     "coop_tools_list": (ctypes.c_int, [ctypes.c_void_p, TEXT_OUT]),
     "coop_tools_call": (

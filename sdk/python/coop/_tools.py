@@ -1,5 +1,6 @@
 """An agent's tools, in one sandbox."""
 
+import asyncio
 import contextlib
 import ctypes
 import os
@@ -13,6 +14,7 @@ from ._errors import CoopError
 from ._interruptible import interruptible
 from ._library import library
 from ._texts import COOP_OK, answer_of, encode, exchange, raise_failure, refuse_nul
+from ._threads import in_thread
 
 _Place = Union[str, "os.PathLike[str]"]
 
@@ -83,6 +85,32 @@ class Tools:
         answer = self._ask(
             lambda cancel_fd, out: self._library.coop_tools_call(self._handle, tool, text, cancel_fd, out)
         )
+        return ToolResult(answer["text"], answer["structured"], answer["failed"])
+
+    async def call_async(self, name: str, /, **arguments: Any) -> ToolResult:
+        """As `call`, without blocking. When the task is cancelled, the command that runs is killed."""
+        refuse_nul("the name of a tool", name)
+        tool = name.encode("utf-8")
+        text = encode(arguments)
+        readable, writable = os.pipe()
+
+        def ask() -> Any:
+            with self._in_use():
+                return answer_of(
+                    lambda out: self._library.coop_tools_call(self._handle, tool, text, readable, out)
+                )
+
+        try:
+            answering = in_thread(ask)
+            try:
+                answer = await asyncio.shield(answering)
+            except asyncio.CancelledError:
+                os.write(writable, b"x")
+                await asyncio.wait([answering])
+                raise
+        finally:
+            os.close(readable)
+            os.close(writable)
         return ToolResult(answer["text"], answer["structured"], answer["failed"])
 
     def close(self) -> None:

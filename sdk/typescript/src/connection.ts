@@ -9,6 +9,8 @@ export interface CallOptions {
   onOutput?: (text: string) => void;
 }
 
+type Params = Record<string, unknown> & { _meta?: object };
+
 interface Pending {
   resolve(result: unknown): void;
   reject(reason: unknown): void;
@@ -34,7 +36,7 @@ export class Connection implements Receiver {
     this.transport = new Transport(program, flags, this);
   }
 
-  async request(method: string, params: object, options: CallOptions = {}): Promise<unknown> {
+  async request(method: string, params: Params, options: CallOptions = {}): Promise<unknown> {
     const { signal, onOutput } = options;
     signal?.throwIfAborted();
     if (this.reason !== undefined) throw this.reason;
@@ -44,7 +46,7 @@ export class Connection implements Receiver {
       return await new Promise<unknown>((resolve, reject) => {
         this.pending.set(id, { resolve, reject, onOutput });
         signal?.addEventListener("abort", abort, { once: true });
-        const meta = onOutput === undefined ? {} : { _meta: { progressToken: id } };
+        const meta = onOutput === undefined ? {} : { _meta: { ...params._meta, progressToken: id } };
         this.transport.send({ jsonrpc: "2.0", id, method, params: { ...params, ...meta } });
       });
     } finally {

@@ -1,5 +1,6 @@
 import { Connection, type CallOptions } from "./connection.js";
 import { CoopError } from "./errors.js";
+import { policyFlags, type PolicyOptions } from "./policy.js";
 import type * as tools from "./tools.js";
 
 export type { CallOptions };
@@ -21,8 +22,18 @@ export interface StartOptions {
   group?: boolean;
   /** What happens with a secret in a result; "redact" unless told. */
   onLeak?: "redact" | "block" | "terminate";
+  /** What the sandbox may see and do. */
+  policy?: PolicyOptions;
   /** coop's program; the environment variable COOP_PROGRAM, or "coop" on the PATH, unless told. */
   program?: string;
+}
+
+/** Text; or the bytes of a file, as base64. */
+interface Content {
+  type: string;
+  text?: string;
+  data?: string;
+  resource?: { blob?: string };
 }
 
 function flags(options: StartOptions): string[] {
@@ -37,7 +48,7 @@ function flags(options: StartOptions): string[] {
   const words = ["mcp"];
   for (const [name, value] of values) if (value !== undefined) words.push(`${name}=${value}`);
   if (options.group === true) words.push("--group");
-  return words;
+  return [...words, ...policyFlags(options.policy ?? {})];
 }
 
 /** One principal's tools, served by a `coop mcp` of its own. Close it, or the program that uses it does not end. */
@@ -70,15 +81,18 @@ export class Coop {
     toolArguments: object = {},
     options: CallOptions = {},
   ): Promise<tools.ToolResult<Structured>> {
-    const params = { name, arguments: toolArguments };
+    // A program gets all that coop kept; what is cut for a model is its own decision.
+    const params = { name, arguments: toolArguments, _meta: { "coop/whole": true } };
     const result = (await this.connection.request("tools/call", params, options)) as {
-      content: { type: string; text?: string }[];
+      content: Content[];
       structuredContent: Structured;
       isError: boolean;
     };
     if (!Array.isArray(result?.content)) throw new CoopError(`call ${name}: the answer has no content`);
     const text = result.content.map((part) => part.text ?? "").join("");
-    return { text, structured: result.structuredContent, failed: result.isError };
+    const data = result.content.map((part) => part.data ?? part.resource?.blob).find((found) => found !== undefined);
+    const structured = data === undefined ? result.structuredContent : { ...result.structuredContent, data };
+    return { text, structured, failed: result.isError };
   }
 
   bash(args: tools.BashArguments, options?: CallOptions): Promise<tools.ToolResult<tools.CommandAnswer>> {

@@ -37,6 +37,12 @@ export interface FileAnswer extends Answer {
   path?: string;
   size?: number;
   truncated?: boolean;
+  /** The line to go on with. */
+  next_offset?: number;
+  /** Not text; of an image `data` has the bytes as base64. */
+  binary?: boolean;
+  mime_type?: string;
+  data?: string;
   created?: boolean;
   replaced?: number;
 }

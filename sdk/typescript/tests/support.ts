@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
-import { Coop } from "../src/index.js";
+import { Coop, type StartOptions } from "../src/index.js";
 
 export function temporaryDirectory(test: TestContext): string {
   const place = mkdtempSync(join(tmpdir(), "coop-typescript-"));
@@ -12,9 +12,9 @@ export function temporaryDirectory(test: TestContext): string {
 }
 
 /** The real coop, with a workspace of its own. */
-export async function start(test: TestContext): Promise<{ coop: Coop; workspace: string }> {
+export async function start(test: TestContext, more: StartOptions = {}): Promise<{ coop: Coop; workspace: string }> {
   const workspace = temporaryDirectory(test);
-  const coop = await Coop.start({ workspace });
+  const coop = await Coop.start({ workspace, ...more });
   test.after(() => coop.close());
   return { coop, workspace };
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "egress/proxy/response.h"
 #include "egress/proxy/socks5.h"
 #include "egress/refusal.h"
 
@@ -104,7 +105,10 @@ void ProxyConnection::bad_request(std::string problem, std::string_view reply) {
 }
 
 void ProxyConnection::connected() {
-  if (speech_ == Speech::forward) return relay();
+  if (speech_ == Speech::forward)
+    return relay([](std::string& bytes, std::string& out) {
+      return pass_response_head(bytes, out) == HeadState::passed;
+    });
   const std::string reply = socks_reply(SocksReply::succeeded);
   if (!pass(client_, speech_ == Speech::connect ? kEstablished : std::string_view(reply)))
     return end(Closing::reset);

@@ -77,9 +77,10 @@ Response plain_response(const Request& request, http::status status, std::string
   return response;
 }
 
-Response refused(const Request& request, const HttpRefusal& refusal) {
-  Response response = plain_response(request, static_cast<http::status>(refusal.status),
-                                     text_of(failure(nullptr, refusal.code, refusal.reason)));
+Response refused(const Request& request, const HttpRefusal& refusal, const Json& id = nullptr) {
+  Response response =
+      plain_response(request, static_cast<http::status>(refusal.status),
+                     text_of(failure(id, refusal.code, refusal.reason, refusal.data)));
   if (request.method() == http::verb::head) response.body().clear();
   if (refusal.status == 401) response.set(http::field::www_authenticate, "Bearer");
   if (refusal.status == 405) response.set(http::field::allow, "POST, DELETE");
@@ -306,7 +307,10 @@ HttpServer::State::Decision HttpServer::State::decide(const Request& request,
   Decision decision{.message = parse_json(request.body())};
   const Json& message = decision.message;
   const auto refuse = [&](const HttpRefusal& refusal) {
-    decision.response = refused(request, refusal);
+    const Json id = is_request(message) ? message.at("id") : Json();
+    decision.response = refused(request, refusal, is_id(id) ? id : Json());
+    // The body was read: the connection can be kept.
+    decision.response->keep_alive(request.keep_alive());
     return decision;
   };
   if (message.is_discarded()) return refuse({400, "this is not JSON", kParseError});

@@ -25,6 +25,11 @@ bool is_own_host(std::string_view host, std::uint16_t port) {
   });
 }
 
+std::string own_hosts(std::uint16_t port) {
+  const std::string suffix = ":" + std::to_string(port);
+  return "127.0.0.1" + suffix + ", localhost" + suffix + " or [::1]" + suffix;
+}
+
 // Pages of servers on this machine, on any port; they still need the token.
 bool is_local_origin(std::string_view origin) {
   std::string rest = lower(origin);
@@ -96,7 +101,7 @@ std::optional<HttpRefusal> refuse_head(const HttpHead& head, std::uint16_t port,
                                        std::string_view token) {
   if (head.repeated) return HttpRefusal{400, "Host, Origin and Authorization may be there once"};
   if (!is_own_host(head.host, port))
-    return HttpRefusal{403, "Host \"" + printable(head.host) + "\" is not this machine's loopback"};
+    return HttpRefusal{403, "Host \"" + printable(head.host) + "\" is not " + own_hosts(port)};
   if (head.has_origin && !is_local_origin(head.origin))
     return HttpRefusal{403,
                        "Origin \"" + printable(head.origin) + "\" may not speak to this server"};
@@ -104,14 +109,15 @@ std::optional<HttpRefusal> refuse_head(const HttpHead& head, std::uint16_t port,
     return HttpRefusal{401, "the header Authorization: Bearer TOKEN is missing or wrong"};
   if (head.target != kEndpoint)
     return HttpRefusal{404, "there is nothing here; the server is at " + std::string(kEndpoint)};
-  if (!head.version.empty() && !is_version(head.version))
-    return HttpRefusal{
-        400, "MCP-Protocol-Version \"" + printable(head.version) + "\" is not spoken here",
-        kUnsupportedVersion};
   return refuse_method(head);
 }
 
 std::optional<HttpRefusal> refuse_mismatch(const HttpHead& head, const Json& message) {
+  if (!head.version.empty() && !is_version(head.version))
+    return HttpRefusal{
+        400, "MCP-Protocol-Version \"" + printable(head.version) + "\" is not spoken here",
+        kUnsupportedVersion,
+        unsupported_data(head.version, is_stateless(message) ? Era::stateless : Era::greeting)};
   if (!is_request(message)) return std::nullopt;
   const Json params = message.value("params", Json::object());
   const std::string version = version_of(params);
@@ -126,6 +132,7 @@ std::optional<HttpRefusal> refuse_mismatch(const HttpHead& head, const Json& mes
   if (!message.at("method").is_string() ||
       head.mcp_method != message.at("method").get<std::string>())
     return mismatch("Mcp-Method");
+  if (!has_capabilities(params)) return HttpRefusal{400, kNoCapabilities, kInvalidParams};
   for (const char* field : {"name", "uri"}) {
     const Json value = params.is_object() ? params.value(field, Json()) : Json();
     if (value.is_string() && !says(head.mcp_name, value.get<std::string>()))

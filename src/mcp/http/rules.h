@@ -31,6 +31,7 @@ struct HttpRefusal {
   unsigned status = 400;
   std::string reason{};
   int code = -32600;  // of the JSON-RPC error in the body
+  Json data{};        // of the same
   bool operator==(const HttpRefusal&) const = default;
 };
 
@@ -41,7 +42,8 @@ inline constexpr std::string_view kEndpoint = "/mcp";
 std::optional<HttpRefusal> refuse_head(const HttpHead& head, std::uint16_t port,
                                        std::string_view token);
 
-// After the body: what the stateless revisions repeat in the head must match the body.
+// After the body, so that the error can carry the request's id: an unknown revision, a request of a stateless revision that
+// lacks what each must have, and a head that does not repeat what is in the body.
 std::optional<HttpRefusal> refuse_mismatch(const HttpHead& head, const Json& message);
 
 // Whether the client accepts this content type; without an Accept header it accepts all.

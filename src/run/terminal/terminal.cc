@@ -71,6 +71,13 @@ void pass_on(const Sandbox::State& state, int number, Recipients recipients) {
       send_message(state.launched.control.get(), &request, sizeof request);
 }
 
+// For commands that ignore SIGTERM; as long as `docker stop` waits.
+constexpr std::chrono::seconds kTermGrace{10};
+
+void kill_later(EventLoop& loop, Sandbox::State& state) {
+  loop.at(std::chrono::steady_clock::now() + kTermGrace, [&state] { kill_all(state); });
+}
+
 // Until we are continued. By SIGTSTP and its default action, not by SIGSTOP: the kernel ignores SIGTSTP in an orphaned
 // process group, where no shell could continue us. Then, and where the caller ignores it, this returns at once.
 void stop_ourselves() {
@@ -218,6 +225,7 @@ class Relay {
         break;
       case SIGCONT: terminal_.enter(); break;
       case SIGTSTP: stop(); break;
+      case SIGTERM: kill_later(loop_, state_); [[fallthrough]];
       default: pass_on(state_, signal.number, Recipients::workload);
     }
   }
@@ -259,9 +267,11 @@ void relay_signal(const Sandbox::State& state, const Signals::Taken& signal) {
   }
 }
 
-Result<void> forward(Signals& signals, EventLoop& loop, const Sandbox::State& state) {
-  return signals.join(loop,
-                      [&state](const Signals::Taken& signal) { relay_signal(state, signal); });
+Result<void> forward(Signals& signals, EventLoop& loop, Sandbox::State& state) {
+  return signals.join(loop, [&loop, &state](const Signals::Taken& signal) {
+    if (signal.number == SIGTERM) kill_later(loop, state);
+    relay_signal(state, signal);
+  });
 }
 
 }  // namespace

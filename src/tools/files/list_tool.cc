@@ -6,6 +6,7 @@
 #include "tools/files/file_tools.h"
 #include "tools/files/path_form.h"
 #include "tools/files/walk.h"
+#include "tools/shown.h"
 #include "tools/values.h"
 
 namespace coop::tools {
@@ -24,21 +25,24 @@ Result<ToolOutput> list(const FileView& view, const Json& arguments) {
   const bool dots = is_set(arguments, "hidden");
   ToolOutput output;
   std::size_t count = 0;
+  std::size_t size = 0;
   bool cut = false;
   const Walked walked = walk(view, top, depth, [&](const WalkEntry& entry) {
     if (!dots && entry.name.starts_with('.')) return Next::pass;
-    if (count == kMostEntries) {
+    const bool directory = S_ISDIR(entry.status.st_mode);
+    const std::string line = printable(entry.shown) + (directory ? "/\n" : "\n");
+    size += json_characters_of(line);
+    if (count == kMostEntries || size > kMostShownText) {
       cut = true;
       return Next::stop;
     }
     ++count;
-    const bool directory = S_ISDIR(entry.status.st_mode);
-    output.text += printable(entry.shown) + (directory ? "/\n" : "\n");
+    output.text += line;
     const bool enters = directory && depth > 1;
     return enters ? Next::enter : Next::pass;
   });
   if (count == 0) output.text = "[nothing is there]\n";
-  if (cut) output.text += "[cut: only the first 1000 entries are shown]\n";
+  if (cut) output.text += "[cut: only the first " + std::to_string(count) + " entries are shown]\n";
   output.structured = {{"outcome", "ok"},
                        {"path", printable(top.shown)},
                        {"count", count},

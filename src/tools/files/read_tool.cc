@@ -5,10 +5,13 @@
 #include <array>
 #include <cerrno>
 
+#include "base/base64.h"
 #include "base/path.h"
 #include "base/quantity.h"
 #include "tools/files/file_tools.h"
 #include "tools/files/path_form.h"
+#include "tools/mime_type.h"
+#include "tools/shown.h"
 #include "tools/values.h"
 
 namespace coop::tools {
@@ -16,12 +19,15 @@ namespace coop::tools {
 namespace {
 
 constexpr std::int64_t kMostLines = 2000;
-constexpr std::size_t kMostText = 100 * 1024;
+// Larger images are refused by models, and larger files are not for a conversation.
+constexpr std::size_t kMostImage = std::size_t{3} << 20;
+constexpr std::size_t kMostBinary = std::size_t{10} << 20;
 // A sparse file costs nothing to create and hours to read.
 constexpr std::size_t kMostSkipped = std::size_t{256} << 20;
 
 struct Extract {
   std::string text{};
+  std::size_t shown = 0;  // its size as the model sees it
   std::int64_t lines = 0;
   std::int64_t seen = 0;  // line ends passed, those before the first wanted line too
   bool cut = false;
@@ -36,14 +42,17 @@ bool take(Extract& extract, std::string_view piece, std::int64_t first, std::int
     const bool whole = end < piece.size();
     const std::string_view line = piece.substr(0, whole ? end + 1 : end);
     if (extract.seen + 1 >= first) {
-      const bool full = extract.lines >= limit || extract.text.size() + line.size() > kMostText;
+      const std::size_t size = json_characters_of(line);
+      const bool full = extract.lines >= limit || extract.shown + size > kMostShownText;
       if (full) {
         // A line may be longer than the limit: show its beginning.
-        if (extract.lines < limit) extract.text += line.substr(0, kMostText - extract.text.size());
+        if (extract.lines < limit)
+          extract.text += beginning_of(line, kMostShownText - extract.shown, json_characters_of);
         extract.cut = true;
         return false;
       }
       extract.text += line;
+      extract.shown += size;
       if (whole) ++extract.lines;
     }
     if (whole) ++extract.seen;
@@ -68,6 +77,22 @@ Result<Extract> extract_lines(const OpenedFile& file, std::int64_t first, std::i
   }
 }
 
+// What the file is; its bytes, which clients get as an image or a blob, unless there are too many.
+Result<void> describe_binary(const OpenedFile& file, ToolOutput& output) {
+  const auto size = static_cast<std::uint64_t>(file.status.st_size);
+  if (::lseek(file.fd.get(), 0, SEEK_SET) < 0) return system_error("lseek", printable(file.shown));
+  const std::string bytes = TRY(read_at_most(file.fd.get(), kMostBinary, file.shown));
+  const std::string_view type = mime_type_of(file.shown, bytes);
+  const bool image = is_seen_as_image(type) && bytes.size() <= kMostImage;
+  output.text = printable(file.shown) + " is " + (image ? "an image" : "a binary file") + " of " +
+                format_size(size) + " (" + std::to_string(size) + " bytes, " + std::string(type) +
+                ")";
+  output.structured["binary"] = true;
+  output.structured["mime_type"] = type;
+  if (bytes.size() <= kMostBinary) output.structured["data"] = base64(bytes);
+  return {};
+}
+
 Result<ToolOutput> read(const FileView& view, const Json& arguments) {
   const OpenedFile file = TRY(view.open(text_or(arguments, "path", "")));
   if (S_ISDIR(file.status.st_mode))
@@ -83,9 +108,7 @@ Result<ToolOutput> read(const FileView& view, const Json& arguments) {
   ToolOutput output;
   output.structured = {{"outcome", "ok"}, {"path", printable(file.shown)}, {"size", size}};
   if (found.binary) {
-    output.text = printable(file.shown) + " is a binary file of " + format_size(size) + " (" +
-                  std::to_string(size) + " bytes)";
-    output.structured["binary"] = true;
+    TRY(describe_binary(file, output));
     return output;
   }
   output.text = as_utf8(found.text);

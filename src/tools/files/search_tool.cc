@@ -9,6 +9,7 @@
 #include "tools/files/line_matcher.h"
 #include "tools/files/lookup.h"
 #include "tools/files/walk.h"
+#include "tools/shown.h"
 #include "tools/values.h"
 
 namespace coop::tools {
@@ -43,7 +44,9 @@ class Search {
     ToolOutput output{.text = std::move(text_)};
     const std::size_t passed = passed_ + walked.hidden;
     if (lines_ == 0) output.text = "[no line matches]\n";
-    if (cut_) output.text += "[cut: only the first 200 matching lines are shown]\n";
+    if (cut_)
+      output.text +=
+          "[cut: only the first " + std::to_string(lines_) + " matching lines are shown]\n";
     if (late_) output.text += "[stopped after 10 seconds: search in a smaller directory]\n";
     if (walked.incomplete) output.text += "[some directories were not searched]\n";
     if (passed > 0)
@@ -80,14 +83,16 @@ class Search {
       text.remove_prefix(std::min(end + 1, text.size()));
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (!matcher_.matches(line)) continue;
-      if (lines_ == kMostMatches) {
+      const std::string found = shown + ":" + std::to_string(number) + ": " +
+                                as_utf8(line.substr(0, kLongestShown)) +
+                                (line.size() > kLongestShown ? "…\n" : "\n");
+      size_ += json_characters_of(found);
+      if (lines_ == kMostMatches || size_ > kMostShownText) {
         cut_ = true;
         return;
       }
       ++lines_;
-      text_ += shown + ":" + std::to_string(number) + ": " +
-               as_utf8(line.substr(0, kLongestShown)) +
-               (line.size() > kLongestShown ? "…\n" : "\n");
+      text_ += found;
     }
   }
 
@@ -95,6 +100,7 @@ class Search {
   std::string glob_;
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + kMostTime;
   std::string text_{};
+  std::size_t size_ = 0;  // of the text, as the model sees it
   std::size_t lines_ = 0;
   std::size_t files_ = 0;
   std::size_t passed_ = 0;

@@ -1,11 +1,10 @@
 #include <sys/stat.h>
 
-#include <array>
-
 #include "base/base64.h"
 #include "base/path.h"
 #include "tools/files/file_tools.h"
 #include "tools/files/path_form.h"
+#include "tools/mime_type.h"
 #include "tools/values.h"
 
 namespace coop::tools {
@@ -13,29 +12,6 @@ namespace coop::tools {
 namespace {
 
 constexpr std::size_t kMostSentSize = std::size_t{25} << 20;
-
-struct MimeType {
-  std::string_view ending;
-  std::string_view type;
-};
-
-constexpr std::array kMimeTypes{
-    MimeType{".txt", "text/plain"},        MimeType{".md", "text/markdown"},
-    MimeType{".csv", "text/csv"},          MimeType{".html", "text/html"},
-    MimeType{".json", "application/json"}, MimeType{".pdf", "application/pdf"},
-    MimeType{".png", "image/png"},         MimeType{".jpg", "image/jpeg"},
-    MimeType{".jpeg", "image/jpeg"},       MimeType{".gif", "image/gif"},
-    MimeType{".webp", "image/webp"},       MimeType{".svg", "image/svg+xml"},
-    MimeType{".mp3", "audio/mpeg"},        MimeType{".ogg", "audio/ogg"},
-    MimeType{".wav", "audio/wav"},         MimeType{".mp4", "video/mp4"},
-    MimeType{".zip", "application/zip"},   MimeType{".gz", "application/gzip"},
-};
-
-std::string_view mime_type_of(std::string_view name) {
-  for (const MimeType& known : kMimeTypes)
-    if (name.ends_with(known.ending)) return known.type;
-  return "application/octet-stream";
-}
 
 Result<ToolOutput> send(const FileView& view, const Json& arguments) {
   const OpenedFile file = TRY(view.open(text_or(arguments, "path", "")));
@@ -53,7 +29,7 @@ Result<ToolOutput> send(const FileView& view, const Json& arguments) {
   output.structured = {{"outcome", "ok"},
                        {"name", name},
                        {"size", bytes.size()},
-                       {"mime_type", mime_type_of(name)},
+                       {"mime_type", mime_type_of(name, bytes)},
                        {"data", base64(bytes)}};
   return output;
 }

@@ -91,7 +91,8 @@ ToolOutput fetch_url(const Json& arguments, const Resolver& resolver, const Fetc
   const Result<Fetched> page = fetch(url->get_ref<const std::string&>(), limits, resolver, rules);
   if (!page) return refusal(page.error());
   ToolOutput output{.text = text_of(*page)};
-  output.structured = {{"status", page->status},
+  output.structured = {{"outcome", "ok"},
+                       {"status", page->status},
                        {"url", page->url},
                        {"content_type", page->content_type},
                        {"truncated", page->truncated},

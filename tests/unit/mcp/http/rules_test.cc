@@ -92,17 +92,38 @@ TEST(HttpRulesTest, TheRestOfTheHeadMustFitToo) {
   EXPECT_EQ(changed([](HttpHead& head) { head.content_type = "text/plain"; }), 415U);
   EXPECT_EQ(changed([](HttpHead& head) { head.content_type = "application/json; charset=utf-8"; }),
             200U);
-  EXPECT_EQ(changed([](HttpHead& head) { head.version = "1999-01-01"; }), 400U);
-  EXPECT_EQ(changed([](HttpHead& head) { head.version = "2025-06-18"; }), 200U);
+}
+
+TEST(HttpRulesTest, ARefusedHostIsToldThePort) {
+  HttpHead head = good_head();
+  head.host = "127.0.0.1:9999";
+  EXPECT_EQ(refuse_head(head, 8080, kToken)->reason,
+            "Host \"127.0.0.1:9999\" is not 127.0.0.1:8080, localhost:8080 or [::1]:8080");
+}
+
+TEST(HttpRulesTest, AnUnknownRevisionIsToldTheKnownOnes) {
+  HttpHead head = good_head();
+  const Json message{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}};
+  head.version = "2025-06-18";
+  EXPECT_EQ(refuse_mismatch(head, message), std::nullopt);
+  head.version = "1999-01-01";
+  const Json data{
+      {"supported", {"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}},
+      {"requested", "1999-01-01"}};
+  EXPECT_EQ(
+      refuse_mismatch(head, message),
+      (HttpRefusal{400, "MCP-Protocol-Version \"1999-01-01\" is not spoken here", -32022, data}));
 }
 
 TEST(HttpRulesTest, WhatTheHeadRepeatsMustAgreeWithTheBody) {
-  const Json message{
-      {"jsonrpc", "2.0"},
-      {"id", 1},
-      {"method", "tools/call"},
-      {"params",
-       {{"name", "bash"}, {"_meta", {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"}}}}}};
+  Json message{{"jsonrpc", "2.0"},
+               {"id", 1},
+               {"method", "tools/call"},
+               {"params",
+                {{"name", "bash"},
+                 {"_meta",
+                  {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                   {"io.modelcontextprotocol/clientCapabilities", Json::object()}}}}}};
   HttpHead head = good_head();
   head.version = "2026-07-28";
   head.mcp_method = "tools/call";
@@ -123,6 +144,9 @@ TEST(HttpRulesTest, WhatTheHeadRepeatsMustAgreeWithTheBody) {
   head.version = "2026-07-28";
   EXPECT_EQ(refuse_mismatch(head, {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}})->code,
             -32602);
+  message["params"]["_meta"].erase("io.modelcontextprotocol/clientCapabilities");
+  EXPECT_EQ(refuse_mismatch(head, message)->code, -32602);
+  EXPECT_EQ(refuse_mismatch(head, message)->status, 400U);
 }
 
 TEST(HttpRulesTest, AcceptIsReadAsLists) {
