@@ -1,5 +1,5 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt home_guards.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt home_guards.txt etc.txt
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -133,7 +133,7 @@ void write_patterns(std::ostream& output, const char* file) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 9) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
+  if (count != 10) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
   std::ofstream output(arguments[1]);
   output << "// Made by codegen/policygen from policies/. Do not edit.\n";
   write_guards(output, arguments[2], arguments[8]);
@@ -142,6 +142,7 @@ int main(int count, char** arguments) {
   write_named(output, "kControlSockets", read(arguments[5], 1));
   write_named(output, "kHome", read(arguments[6], 1));
   write_patterns(output, arguments[7]);
+  write_named(output, "kEtc", read(arguments[9], 1));
   output.flush();
   return output.good() ? 0 : 1;
 }

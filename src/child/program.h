@@ -43,7 +43,8 @@ enum class Operation : std::uint8_t {
   enter_root,
   pass_root,  // sends a descriptor of "/" to the supervisor
   // confinement
-  limit,              // first: resource, second: value (both soft and hard, capped by the hard one)
+  // First: resource, second: value (both soft and hard, capped by the hard one), third: 1 for the soft one alone.
+  limit,
   open_terminal,      // first: rows, second: columns
   drop_capabilities,  // first: highest capability of this kernel
   no_new_privileges,

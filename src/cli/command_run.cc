@@ -1,5 +1,11 @@
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iostream>
 
 #include "base/path.h"
 #include "cli/command.h"
@@ -113,6 +119,28 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
   return output;
 }
 
+// A shell stops its loop or script at Ctrl-C only if the command itself died of the signal, not if it exited with 130.
+// Returns when that does not fit: no terminal, or the caller ignores the signal.
+void die_like(const ExecOutput& output) {
+  constexpr std::array kFromTerminals{SIGINT, SIGQUIT, SIGHUP, SIGTERM};
+  const bool terminal =
+      ::isatty(STDIN_FILENO) == 1 || ::isatty(STDOUT_FILENO) == 1 || ::isatty(STDERR_FILENO) == 1;
+  if (output.outcome != Outcome::signalled || !terminal ||
+      std::ranges::find(kFromTerminals, output.signal) == kFromTerminals.end())
+    return;
+  struct sigaction now{};
+  if (::sigaction(output.signal, nullptr, &now) < 0 || now.sa_handler == SIG_IGN) return;
+  std::cout.flush();
+  std::fflush(nullptr);
+  now.sa_handler = SIG_DFL;
+  ::sigaction(output.signal, &now, nullptr);
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, output.signal);
+  ::kill(::getpid(), output.signal);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 }  // namespace
 
 Result<int> command_run(const Parsed& parsed) {
@@ -142,6 +170,7 @@ Result<int> command_run(const Parsed& parsed) {
   }
   if (options.json) TRY(print_all(report::exec_json(*output, policy.id)));
   else report(*output, policy);
+  if (!options.json) die_like(*output);
   return output->exit_code;
 }
 

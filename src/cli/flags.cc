@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "base/wildcard.h"
 #include "policy/destinations/port_rule.h"
 #include "policy/policy.h"
 #include "policy/settings/read_items.h"
@@ -162,6 +163,7 @@ Result<void> set_environment(Options& options, Value flag, Value value) {
 Result<void> pass_environment(Options& options, Value flag, Value value) {
   if (value.empty() || value.find('=') != Value::npos)
     return invalid(flag, "\"" + printable(value) + "\" is not a variable's name");
+  if (has_wildcard(value)) TRY(of_flag(flag, check_wildcard(value)));
   return name<Key::env_pass>(options, flag, value);
 }
 
@@ -171,6 +173,19 @@ Result<void> set_hostname(Options& options, Value flag, Value value) {
                    "letters, digits, '-' and '.', at most 63");
   set_value(options, Key::hostname, flag, std::string(value));
   return {};
+}
+
+// Words of the design that later versions will give a meaning.
+Result<void> not_yet(Options&, Value flag, Value) {
+  return unsupported(flag, "not in this version");
+}
+
+Result<void> choose_mode(Options&, Value flag, Value value) {
+  if (value == "static") return {};
+  if (value == "dynamic")
+    return unsupported(flag, "dynamic: not in this version",
+                       "static is what coop does: paths are granted before the start");
+  return invalid(flag, "\"" + printable(value) + "\" is not a mode", "static or dynamic");
 }
 
 template <Need need>
@@ -275,7 +290,8 @@ constexpr std::array kFlags{
         .bounded_by("as_root"),
     Flag{"--env", "-e", "NAME=VALUE", kIdentity, "set a variable", set_environment}.bounded_by(
         "env.set env.names"),
-    Flag{"--pass-env", "", "NAME", kIdentity, "pass a variable of yours on; most are not",
+    Flag{"--pass-env", "", "NAME", kIdentity,
+         "pass a variable of yours on, or all that match, like 'CI_*'; most are not",
          pass_environment}
         .bounded_by("env.pass env.names"),
     Flag{"--unsafe-env", "", "NAME", kIdentity,
@@ -303,6 +319,12 @@ constexpr std::array kFlags{
          "(needs root); "
          "host: the host's own, which needs --unsafe host_network",
          choose_network, one_of("none allowlist full veth host")}
+        .bounded_by("network"),
+    Flag{"--allow-network", "", "", kNetwork, "the same as --network full",
+         [](Options& o, Value flag, Value) -> Result<void> {
+           set_value(o, Key::network, flag, std::string(to_text(NetworkMode::full)));
+           return {};
+         }}
         .bounded_by("network"),
     Flag{"--allow-net", "", "HOST[:PORT]", kNetwork,
          "let HOST be reached: a name, *.example.com, an address, 10.0.0.0/8 (default ports: 80, "
@@ -367,6 +389,19 @@ constexpr std::array kFlags{
     Flag{"--best-effort", "", "MECHANISM", kStrictness, "go on without it, and say so",
          set_need<Need::best_effort>, one_of("landlock proc limits")}
         .bounded_by("landlock proc limits"),
+    Flag{"--mode", "", "static|dynamic", kStrictness,
+         "static (default): paths are granted before the start; dynamic is not in this version",
+         choose_mode, one_of("static dynamic")}
+        .without_key("static is the only one"),
+    Flag{"--static", "", "", kStrictness, "the same as --mode static",
+         [](Options&, Value, Value) -> Result<void> { return {}; }}
+        .without_key("static is the only one"),
+    Flag{"--containers", "", "", kStrictness, "not in this version", not_yet}.without_key(
+        "not in this version"),
+    Flag{"--vm", "", "", kStrictness, "not in this version", not_yet}.without_key(
+        "not in this version"),
+    Flag{"--allow-kvm", "", "", kStrictness, "not in this version", not_yet}.without_key(
+        "not in this version"),
     Flag{"--config", "", "FILE", kPeople,
          "take the settings of this coop.toml (default with the flags below: the one of your "
          "configuration directory)",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@ Result<HostFacts> probe(Depth depth);
 
 // Adds what is at each of `paths` (absolute, normalised) to `facts.paths`.
 void inspect(HostFacts& facts, std::span<const Path> paths);
+
+// The names in a directory, sorted; none when it cannot be listed.
+std::vector<std::string> names_in(const Path& directory);
 
 // Adds where a control group could be created to `facts.cgroup`. Creates nothing.
 void inspect_cgroups(HostFacts& facts);

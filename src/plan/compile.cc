@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "base/wildcard.h"
 #include "plan/environment.h"
 #include "plan/landlock/rights.h"
 #include "plan/limits/limits.h"
@@ -20,8 +21,12 @@ namespace {
 Result<void> check_environment(const Policy& policy) {
   for (const auto& [name, value] : policy.set_environment)
     TRY(policy::check_variable(name, "set_environment", policy.unsafe_environment));
-  for (const std::string& name : policy.pass_environment)
+  for (const std::string& name : policy.pass_environment) {
+    if (has_wildcard(name))
+      return invalid("pass_environment", in_quotes(name) + " is not the name of a variable",
+                     "--pass-env takes wildcards; policies and policy files name each variable");
     TRY(policy::check_variable(name, "pass_environment", policy.unsafe_environment));
+  }
   return {};
 }
 
@@ -150,6 +155,9 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
   plan.add(Verify{Verify::What::sealed_root}, Origin::of_coop(),
            "looks whether / refuses a new entry");
   TRY(add_landlock(plan, policy, host));
+  const bool as_root = policy.identity == Identity::root;
+  plan.add(RefuseForeignIds{as_root ? 0 : host.uid, as_root ? 0 : host.gid}, Origin::of_coop(),
+           "fakeroot and tar expect it; the kernel says EINVAL for ids that are not mapped");
   plan.add(InstallSeccomp{profile_of(policy)},
            Origin::of_flag(policy.debugging == Debugging::allowed ? "--debug" : "--no-debug"),
            "an allow-list of system calls");
@@ -198,8 +206,7 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
   for (Path& path : home_paths(policy, host)) paths.push_back(std::move(path));
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
   for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);
-  if (policy.network != NetworkMode::none)
-    for (const char* path : kNameFiles) paths.emplace_back(path);
+  for (const char* path : kNameFiles) paths.emplace_back(path);
   for (const auto* trees : {&policy.bounds.workspaces, &policy.bounds.readable,
                             &policy.bounds.writable, &policy.bounds.tmpfs})
     if (*trees) paths.insert(paths.end(), (*trees)->begin(), (*trees)->end());

@@ -53,14 +53,15 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
   if (const auto shell = host.environment.find("SHELL");
       !minimal && shell != host.environment.end())
     result["SHELL"] = shell->second;
-  result["COOP_SESSION"] = policy.id;
-  result["COOP_WORKSPACE"] = workspace_target(policy);
-  if (!host.now.empty()) result[kCreatedVariable] = host.now;
   result.merge(cache_variables(policy, host));
   for (const std::string& name : policy.pass_environment)
     if (const auto found = host.environment.find(name); found != host.environment.end())
       result[name] = found->second;
   for (const auto& [name, value] : policy.set_environment) result[name] = value;
+  // Last: programs inside trust them, and only coop knows their values.
+  result["COOP_SESSION"] = policy.id;
+  result["COOP_WORKSPACE"] = workspace_target(policy);
+  if (!host.now.empty()) result[kCreatedVariable] = host.now;
   return result;
 }
 

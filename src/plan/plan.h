@@ -181,15 +181,21 @@ struct ProcFilesystem {
   bool operator==(const ProcFilesystem&) const = default;
 };
 struct DevptsMount : NoDetails {};
+struct MqueueMount : NoDetails {};
 struct Seal {  // makes this mount read-only, after all mount points in it exist
   Path target;
   bool operator==(const Seal&) const = default;
 };
 struct EnterRoot : NoDetails {};  // pivot_root; the host's tree is detached
+enum class LimitKind : std::uint8_t {
+  hard,  // soft and hard limit
+  soft,  // the hard one stays as it was: programs may raise it again
+};
 struct ResourceLimit {
   int resource = 0;  // RLIMIT_*
   std::string name;
   std::uint64_t value = 0;
+  LimitKind kind = LimitKind::hard;
   bool operator==(const ResourceLimit&) const = default;
 };
 struct DropCapabilities : NoDetails {};
@@ -206,6 +212,12 @@ struct RestrictLandlock {
   std::vector<LandlockRule> rules;
   bool operator==(const RestrictLandlock&) const = default;
 };
+// System calls that name an id that is not mapped answer EPERM, as outside for an id of another user. The kernel's answer is
+// EINVAL, which programs take for a mistake of their own.
+struct RefuseForeignIds {
+  std::uint32_t uid = 0, gid = 0;  // the mapped ones, inside
+  bool operator==(const RefuseForeignIds&) const = default;
+};
 struct InstallSeccomp {
   std::string profile;  // a name in plan/seccomp/profile.h
   bool operator==(const InstallSeccomp&) const = default;
@@ -221,9 +233,9 @@ using Action =
     std::variant<MapIds, OffsetClocks, RaiseLoopback, KernelSetting, AssignAddresses,
                  RedirectTraffic, RefuseNeighbours, Listen, JoinNetwork, ConfigureLink, SetHostname,
                  RootTmpfs, RootHost, MakeDirectory, MakeFile, CoverFile, MakeSymlink, BindMount,
-                 Remount, TmpfsMount, HideMount, OverlayMount, ProcFilesystem, DevptsMount, Seal,
-                 EnterRoot, ResourceLimit, DropCapabilities, NoNewPrivileges, RestrictLandlock,
-                 InstallSeccomp, Verify>;
+                 Remount, TmpfsMount, HideMount, OverlayMount, ProcFilesystem, DevptsMount,
+                 MqueueMount, Seal, EnterRoot, ResourceLimit, DropCapabilities, NoNewPrivileges,
+                 RestrictLandlock, RefuseForeignIds, InstallSeccomp, Verify>;
 
 struct Step {
   Action action;

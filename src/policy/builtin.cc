@@ -41,6 +41,7 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
 std::span<const CacheEntry> caches() { return kCaches; }
 std::span<const NamedReason> control_sockets() { return kControlSockets; }
 std::span<const NamedReason> home_list() { return kHome; }
+std::span<const NamedReason> etc_list() { return kEtc; }
 std::span<const SecretPattern> workspace_secrets() { return kWorkspaceSecrets; }
 
 std::vector<std::string_view> cache_names() {

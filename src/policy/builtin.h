@@ -64,6 +64,8 @@ std::span<const CacheEntry> caches();
 std::span<const NamedReason> control_sockets();
 // What the host view shows of a home directory.
 std::span<const NamedReason> home_list();
+// What the minimal view shows of /etc: paths, with wildcards in the name right below /etc.
+std::span<const NamedReason> etc_list();
 std::span<const SecretPattern> workspace_secrets();
 // Each name of caches() once.
 std::vector<std::string_view> cache_names();

@@ -144,6 +144,7 @@ struct Fields {
     return {{"action", "proc"}, {"subset", proc.kind == ProcMount::pid_subset ? "pid" : ""}};
   }
   Json operator()(const DevptsMount&) const { return {{"action", "devpts"}}; }
+  Json operator()(const MqueueMount&) const { return {{"action", "mqueue"}}; }
   Json operator()(const Seal& seal) const {
     return {{"action", "seal"}, {"target", printable(seal.target)}};
   }
@@ -159,6 +160,9 @@ struct Fields {
       rules.push_back(
           {{"path", printable(rule.path)}, {"rights", landlock::names_of(rule.rights)}});
     return {{"action", "landlock"}, {"abi", restrict.abi}, {"rules", rules}};
+  }
+  Json operator()(const RefuseForeignIds& ids) const {
+    return {{"action", "refuse_foreign_ids"}, {"uid", ids.uid}, {"gid", ids.gid}};
   }
   Json operator()(const InstallSeccomp& install) const {
     return {{"action", "seccomp"}, {"profile", install.profile}};

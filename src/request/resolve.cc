@@ -6,10 +6,12 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "base/wildcard.h"
 #include "policy/builtin.h"
 #include "policy/merge/apply.h"
 #include "policy/merge/bounded.h"
 #include "policy/settings/json_document.h"
+#include "policy/variables.h"
 
 namespace coop::request {
 
@@ -79,6 +81,29 @@ std::vector<PathRule> absolute_rules(const std::vector<PathRule>& rules, const H
   return result;
 }
 
+// Before the merge, so that the organisation's list is compared with each name. A wildcard passes no variable that injects
+// code: --unsafe-env lists those by name.
+void match_variables(Settings& flags, const HostFacts& facts) {
+  const auto passed = flags.find(Key::env_pass);
+  if (passed == flags.end()) return;
+  std::vector<std::string> unsafe;
+  for (const policy::Item& item : policy::items_of(flags, Key::env_unsafe))
+    unsafe.push_back(item.text);
+  std::vector<policy::Item> items;
+  for (const policy::Item& item : passed->second.items) {
+    if (!has_wildcard(item.text)) {
+      items.push_back(item);
+      continue;
+    }
+    for (const auto& [name, value] : facts.environment) {
+      if (!matches_wildcard(item.text, name) || !policy::check_variable(name, "", unsafe)) continue;
+      items.push_back(item);
+      items.back().text = name;
+    }
+  }
+  passed->second.items = std::move(items);
+}
+
 Settings command_line_layer(const Wanted& wanted, const policy::Effective& below,
                             const HostFacts& facts, const Path& workspace) {
   Settings flags = wanted.flags;
@@ -90,6 +115,7 @@ Settings command_line_layer(const Wanted& wanted, const policy::Effective& below
     for (policy::Item& item : guards->second.items)
       if (is_within(item.text, facts.home) && item.text != facts.home)
         item.text = "~/" + std::string(relative_to(item.text, facts.home));
+  match_variables(flags, facts);
   add_mode(flags, below);
   policy::add_path_rules(flags, absolute_rules(wanted.unkeyed.rules, facts), workspace);
   return flags;

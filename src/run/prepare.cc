@@ -229,6 +229,7 @@ Result<void> gather(Draft& draft) {
   HostFacts& host = draft.host;
   TRY(host::inspect_mounts(host));
   look_at(draft, plan::wanted_paths(policy, host));
+  if (policy.view == View::minimal) host::inspect(host, plan::etc_paths(host::names_in("/etc")));
   look_at(draft, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
   TRY(look_at_proc(policy, host));

@@ -42,6 +42,12 @@ KERNEL_TEST(EscapeKernelFiles, BinaryFormatsRunAProgramOfTheHost) {
 KERNEL_TEST(EscapeKernelFiles, UeventHelperRunsAProgramOfTheHost) {
   expect_not_writable("/sys/kernel/uevent_helper");
 }
+KERNEL_TEST(EscapeKernelFiles, ProcessorsCannotBeSwitchedOff) {
+  for (const char* path :
+       {"/sys/devices/system/cpu/cpu1/online", "/sys/devices/system/cpu/smt/control",
+        "/sys/devices/system/node/node0/compact"})
+    if (exists(path)) expect_not_writable(path);
+}
 KERNEL_TEST(EscapeKernelFiles, LogOfTheKernel) { expect_not_writable("/dev/kmsg"); }
 
 KERNEL_TEST(EscapeKernelFiles, SettingsOfFileSystemsAndDevices) {

@@ -70,6 +70,16 @@ KERNEL_TEST(EscapeResources, DiskBombInTmp) {
   EXPECT_TRUE(blocked(workspace.inside({"fill", "/tmp/file", "16"}, {"--tmp-size", "8m"}), ENOSPC));
 }
 
+KERNEL_TEST(EscapeResources, DiskBombInRunAndVarTmp) {
+  const Workspace workspace;
+  for (const char* path : {"/run/file", "/var/tmp/file"})
+    for (const char* view : {"minimal", "host"}) {
+      EXPECT_TRUE(escaped(workspace.inside({"fill", path, "1"}, {"--view", view})));
+      EXPECT_TRUE(blocked(
+          workspace.inside({"fill", path, "16"}, {"--view", view, "--tmp-size", "8m"}), ENOSPC));
+    }
+}
+
 KERNEL_TEST(EscapeResources, DiskBombInSharedMemory) {
   const Workspace workspace;
   EXPECT_TRUE(escaped(workspace.inside({"fill", "/dev/shm/file", "1"})));
@@ -82,7 +92,7 @@ KERNEL_TEST(EscapeResources, DiskBombBesideTheMounts) {
   const Workspace workspace;
   EXPECT_TRUE(escaped(workspace.inside({"fill", "/tmp/file", "1"})));
   EXPECT_TRUE(sandboxed(workspace));
-  for (const char* path : {"/file", "/dev/file", "/etc/file", "/run/file", "/proc/file"})
+  for (const char* path : {"/file", "/dev/file", "/etc/file", "/sys/file", "/proc/file"})
     EXPECT_TRUE(blocked(workspace.inside({"fill", path, "1"}), {EROFS, EACCES, ENOENT})) << path;
   for (const char* path : {"/file", "/dev/file", "/etc/file", "/sys/file", "/proc/file"})
     EXPECT_TRUE(

@@ -295,5 +295,25 @@ KERNEL_TEST(KernelExplain, ThePlanNamesTheFileThatSetALimit) {
   EXPECT_THAT(flag, HasSubstr("limit open files to 50\n        --open-files: setrlimit"));
 }
 
+KERNEL_TEST(KernelPlan, EqualInputGivesEqualTextWithoutSecrets) {
+  const Workspace workspace;
+  RunOptions options = workspace.options();
+  options.environment["COOPTEST_KEY"] = "s3cret-passed";
+  for (const char* const form : {"--why", "--json"}) {
+    const Arguments words{coop_binary(),  "plan",           form,
+                          "-w",           workspace.path(), "--env",
+                          "A=s3cret-set", "--pass-env",     "COOPTEST_*"};
+    const Ran first = run_bare(words, options);
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    EXPECT_NE(first.out.find("COOPTEST_KEY"), std::string::npos);  // control: it would be passed
+    EXPECT_EQ(first.out.find("s3cret"), std::string::npos) << first.out;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the time has seconds
+    EXPECT_EQ(run_bare(words, options).out, first.out);
+  }
+  const Ran inside =
+      workspace.run(shell("echo $COOPTEST_KEY"), {"--pass-env", "COOPTEST_*"}, options);
+  EXPECT_EQ(inside.out, "s3cret-passed\n");
+}
+
 }  // namespace
 }  // namespace coop::tests

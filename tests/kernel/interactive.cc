@@ -104,6 +104,38 @@ KERNEL_TEST(KernelTerminal, ControlCEndsASimpleCommand) {
   EXPECT_TRUE(screen.cooked());
 }
 
+// A shell ends its loop only if the command died of the signal itself.
+KERNEL_TEST(KernelTerminal, ControlCEndsALoopOfTheShell) {
+  const Workspace workspace;
+  Screen screen({"bash", "--norc", "-i"}, workspace.options());
+  screen.type("PS1='next'' line'\n");
+  ASSERT_TRUE(screen.shows("next line"));
+  screen.type("for n in 1 2 3; do " + coop_binary() + " run --quiet -w " + workspace.path() +
+              " -- sh -c 'echo start''ed; exec sleep 60'; done\n");
+  ASSERT_TRUE(screen.shows("started\r\n")) << screen.seen();
+  screen.type("\x03");
+  EXPECT_TRUE(screen.shows("next line")) << screen.seen();
+  const std::size_t first = screen.seen().find("started\r\n");
+  EXPECT_EQ(screen.seen().find("started\r\n", first + 1), std::string::npos) << screen.seen();
+  screen.type("exit\n");
+  EXPECT_NE(screen.finish(), -1);
+}
+
+KERNEL_TEST(KernelTerminal, WithoutATerminalASignalIsAnExitStatus) {
+  const Workspace workspace;
+  const std::string run = coop_binary() + " run -w " + workspace.path();
+  const std::string command = " -- sh -c 'kill -INT $$'";
+  const std::string look =
+      "import os, sys; print(os.waitstatus_to_exitcode(os.system(sys.argv[1] + ' >/dev/null 2>&1 "
+      "</dev/null')))";
+  EXPECT_EQ(run_bare({"python3", "-c", look, "exec " + run + command}, workspace.options()).out,
+            "130\n");
+  EXPECT_EQ(
+      run_bare({"python3", "-c", look, "exec " + run + " --json" + command}, workspace.options())
+          .out,
+      "130\n");
+}
+
 KERNEL_TEST(KernelTerminal, ControlZStopsCoopAndItCanGoOn) {
   const Workspace workspace;
   Screen screen(coop_run(workspace, shell("echo ready; cat; echo over")), workspace.options(),

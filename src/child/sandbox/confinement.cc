@@ -49,7 +49,12 @@ int raise_loopback(State&, const Instruction&) noexcept {
 }
 
 int limit(State&, const Instruction& instruction) noexcept {
-  return limit_resource(static_cast<int>(instruction.first), instruction.second);
+  const auto resource = static_cast<int>(instruction.first);
+  if (instruction.third == 0) return limit_resource(resource, instruction.second);
+  rlimit64 current{};
+  if (const int error = attempt(SYS_prlimit64, 0, resource, nullptr, &current)) return error;
+  if (instruction.second < current.rlim_max) current.rlim_cur = instruction.second;
+  return attempt(SYS_prlimit64, 0, resource, &current, nullptr);
 }
 
 // The pty belongs to the sandbox's own devpts, so ttyname() works inside, and the caller's terminal

@@ -190,7 +190,10 @@ std::string zsh() {
   text += "  esac\n  shift words; (( CURRENT-- ))\n  case $command in\n";
   for (const CommandInfo* command : all_of(Kind::runnable))
     text += "    '" + std::string(command->name) + "')\n" + zsh_words(*command);
-  return text + "  esac\n}\n_coop \"$@\"\n";
+  // Loaded by compinit the file is the function's body; sourced, it only defines it.
+  return text +
+         "  esac\n}\n"
+         "if [[ ${funcstack[1]} == _coop ]]; then _coop \"$@\"; else compdef _coop coop; fi\n";
 }
 
 std::string fish_condition(const CommandInfo& command) {

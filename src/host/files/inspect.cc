@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "host/probe.h"
 #include "sys/fd.h"
 #include "sys/real_path.h"
+#include "sys/tree/entries.h"
 
 namespace coop::host {
 namespace {
@@ -119,6 +121,21 @@ class Looker {
 constexpr std::size_t kWorthListing = 20;
 
 }  // namespace
+
+std::vector<std::string> names_in(const Path& directory) {
+  std::vector<std::string> names;
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return names;
+  const auto buffer = make_entry_buffer();
+  const Result<void> listed =
+      for_each_entry(fd.get(), *buffer, [&](std::string_view name, unsigned char) {
+        names.emplace_back(name);
+        return Next::go_on;
+      });
+  if (!listed) names.clear();
+  std::ranges::sort(names);
+  return names;
+}
 
 void inspect(HostFacts& facts, std::span<const Path> paths) {
   Looker looker;

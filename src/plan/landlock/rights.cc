@@ -98,6 +98,12 @@ RestrictLandlock rules_for(int host_abi, const std::vector<Step>& steps) {
       rights["/proc"] |= device_rights(abi) & ~abi::kLandlockIoctlDev;
     } else if (std::holds_alternative<DevptsMount>(step.action)) {
       rights["/dev"] |= device_rights(abi);
+    } else if (std::holds_alternative<MqueueMount>(step.action)) {
+      // mq_open() opens a file below the root of this file system, in a mount that no path leads to. The rule holds there too,
+      // because it is about the directory's inode.
+      rights["/dev/mqueue"] |= LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                               LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                               LANDLOCK_ACCESS_FS_MAKE_REG;
     }
   }
   RestrictLandlock result{.abi = abi, .handled = handled(abi), .scoped = scopes(abi)};

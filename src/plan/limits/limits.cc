@@ -32,7 +32,9 @@ class Planner {
     if (limits.file_size)
       resource(RLIMIT_FSIZE, "file size", *limits.file_size,
                origin_of(policy_, "file_size", "--file-size"));
-    resource(RLIMIT_CORE, "core dump size", 0, Origin::of_coop());
+    // Soft: `ulimit -c unlimited` of a script succeeds. A core file is written by the process itself, where it may write.
+    plan_.add(ResourceLimit{RLIMIT_CORE, "core dump size", 0, LimitKind::soft}, Origin::of_coop(),
+              "setrlimit");
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
       plan_.group.manager = host_.cgroup.manager;
@@ -134,6 +136,10 @@ void add_shared_limits(Plan& plan, const Policy& policy, const HostFacts& host) 
   if (policy.network != NetworkMode::host)
     plan.add(KernelSetting{"/proc/sys/net/unix/max_dgram_qlen", kLongestQueue, Missing::skip},
              origin, "so that no sender waits between the check of its limit and being counted");
+  // Not with veth: NAT keeps a source port below 1024, by which servers outside (NFS) know the root of a machine.
+  if (policy.network != NetworkMode::host && policy.network != NetworkMode::veth)
+    plan.add(KernelSetting{"/proc/sys/net/ipv4/ip_unprivileged_port_start", 0, Missing::skip},
+             origin, "servers inside may use ports below 1024, which nothing outside can reach");
 }
 
 Result<void> add_limits(Plan& plan, const Policy& policy, const HostFacts& host) {

@@ -27,6 +27,9 @@ constexpr std::uint32_t kVethLink = 100;  // a number that no interface of a new
 constexpr const char* kHostsFile = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n";
 constexpr const char* kNsswitchFile =
     "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n";
+// Without a server programs ask 127.0.0.1, which answers "connection refused" at once. The host's servers would not
+// answer at all, and each name would take seconds.
+constexpr const char* kNoServerFile = "# no network: there is no name server\n";
 // The server is local: an answer comes at once or never.
 constexpr const char* kResolvFile = "nameserver 198.18.0.1\noptions timeout:5 attempts:2\n";
 
@@ -171,26 +174,6 @@ class Planner {
   std::vector<std::string> own_{};
 };
 
-// An account for the current user: some programs, such as ssh, need one.
-void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
-  const bool root = policy.identity == Identity::root || host.uid == 0;
-  const std::string name = root ? "root" : host.user.empty() ? "user" : host.user;
-  const std::string uid = std::to_string(root ? 0 : host.uid);
-  const std::string gid = std::to_string(root ? 0 : host.gid);
-  std::string accounts =
-      name + ":x:" + uid + ":" + gid + "::" + workspace_target(policy) + ":/bin/sh\n";
-  accounts += "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
-  const auto add = [&](const char* path, std::string text) {
-    entries.push_back(Entry{.kind = Entry::Kind::file,
-                            .target = path,
-                            .text = std::move(text),
-                            .origin = mode_origin(policy),
-                            .why = "the one account that is known inside"});
-  };
-  add("/etc/passwd", std::move(accounts));
-  add("/etc/group", name + ":x:" + gid + ":\nnogroup:x:65534:\n");
-}
-
 // A program that embeds us may have filled the values itself, and a destination that no text reads as denies nothing.
 Result<void> check_destinations(const std::vector<DestinationRule>& rules,
                                 Result<Destination> (*parse)(std::string_view)) {
@@ -279,14 +262,14 @@ void add_name_files(std::vector<Entry>& entries, const Policy& policy, const Hos
                 .origin = mode_origin(policy),
                 .why = why};
     if (policy.view == View::minimal) return entries.push_back(std::move(entry));
-    if (!names) return;
     // The host's file exists. Its real path may be in a file system that is empty inside, such as
     // /run.
     const PathFact& fact = host.fact(path);
     const bool fresh = is_within(fact.canonical, "/run");
     if (fact.kind == PathKind::missing) {
-      notes.push_back(std::string(path) + " is not on the host, so there is none inside: names " +
-                      "may not be found with --view host");
+      if (names)
+        notes.push_back(std::string(path) + " is not on the host, so there is none inside: names " +
+                        "may not be found with --view host");
       return;
     }
     if (fact.kind == PathKind::symlink && !fact.canonical.empty()) entry.target = fact.canonical;
@@ -306,17 +289,18 @@ void add_name_files(std::vector<Entry>& entries, const Policy& policy, const Hos
                             .origin = mode_origin(policy),
                             .why = why});
   };
-  if (policy.view == View::minimal && (names || shared)) add_accounts(entries, policy, host);
   if (shared) {
     show("/etc/resolv.conf", "the host's name servers");
     show("/etc/hosts", "the host's own names");
   } else {
     if (names) add("/etc/resolv.conf", kResolvFile, "names are asked of the supervisor");
+    else add("/etc/resolv.conf", kNoServerFile, "there is no name server to wait for");
     const std::string name = hostname_of(policy) + "\n";
     add("/etc/hosts", kHostsFile + ("127.0.1.1 " + name) + "::1 " + name,
         "localhost has an address, and so has the sandbox's own name");
   }
-  add("/etc/nsswitch.conf", kNsswitchFile, "how names are looked up");
+  if (policy.view == View::minimal || names)
+    add("/etc/nsswitch.conf", kNsswitchFile, "how names are looked up");
 }
 
 void add_proxy_variables(std::map<std::string, std::string>& environment, const Policy& policy) {

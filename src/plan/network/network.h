@@ -13,7 +13,7 @@
 
 namespace coop::plan {
 
-// Replaced inside, in every mode that has names.
+// Replaced inside, except in mode host; nsswitch.conf of the host view only in modes that have names.
 inline constexpr std::array<const char*, 3> kNameFiles{"/etc/resolv.conf", "/etc/hosts",
                                                        "/etc/nsswitch.conf"};
 

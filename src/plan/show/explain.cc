@@ -20,6 +20,7 @@ bool shows(const Path& source, const Path& target, const Path& path, const Path&
 bool is_made_for_sandbox(const Action& action, const Path& place) {
   if (const auto* tmpfs = std::get_if<TmpfsMount>(&action)) return is_within(place, tmpfs->target);
   if (std::holds_alternative<ProcFilesystem>(action)) return is_within(place, "/proc");
+  if (std::holds_alternative<MqueueMount>(action)) return is_within(place, "/dev/mqueue");
   return std::holds_alternative<DevptsMount>(action) && is_within(place, "/dev/pts");
 }
 
@@ -152,6 +153,7 @@ class Name {
     if (const auto* tmpfs = std::get_if<TmpfsMount>(&action)) return tmpfs->target;
     if (std::holds_alternative<ProcFilesystem>(action)) return "/proc";
     if (std::holds_alternative<DevptsMount>(action)) return "/dev/pts";
+    if (std::holds_alternative<MqueueMount>(action)) return "/dev/mqueue";
     return std::nullopt;
   }
 

@@ -122,18 +122,24 @@ struct Sentence {
     return proc.kind == ProcMount::pid_subset ? "mount /proc (processes only)" : "mount /proc";
   }
   std::string operator()(const DevptsMount&) const { return "mount /dev/pts"; }
+  std::string operator()(const MqueueMount&) const { return "mount /dev/mqueue"; }
   std::string operator()(const Seal& seal) const {
     return "seal " + in_quotes(seal.target) + " read-only";
   }
   std::string operator()(const EnterRoot&) const { return "enter the new root"; }
   std::string operator()(const ResourceLimit& limit) const {
-    return "limit " + limit.name + " to " + std::to_string(limit.value);
+    return "limit " + limit.name + " to " + std::to_string(limit.value) +
+           (limit.kind == LimitKind::soft ? " (programs may raise it)" : "");
   }
   std::string operator()(const DropCapabilities&) const { return "drop all capabilities"; }
   std::string operator()(const NoNewPrivileges&) const { return "set no_new_privs"; }
   std::string operator()(const RestrictLandlock& restrict) const {
     return "restrict files with Landlock ABI " + std::to_string(restrict.abi) + " (" +
            std::to_string(restrict.rules.size()) + " rules)";
+  }
+  std::string operator()(const RefuseForeignIds& ids) const {
+    return "answer EPERM for users other than " + std::to_string(ids.uid) +
+           " and groups other than " + std::to_string(ids.gid);
   }
   std::string operator()(const InstallSeccomp& install) const {
     return "install the seccomp profile " + in_quotes(install.profile);

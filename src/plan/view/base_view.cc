@@ -1,8 +1,10 @@
 // The base of each view, before the user's rules.
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "base/path.h"
 #include "plan/view/layout.h"
 
 namespace coop::plan {
@@ -22,11 +24,6 @@ constexpr std::array kSystemPaths{
     BasePath{"/lib32", "libraries"},
     BasePath{"/lib64", "libraries and the dynamic loader"},
     BasePath{"/libx32", "libraries"},
-    BasePath{"/etc/alternatives", "which program a name stands for"},
-    BasePath{"/etc/ld.so.cache", "where the dynamic loader finds libraries"},
-    BasePath{"/etc/localtime", "the time zone"},
-    BasePath{"/etc/ssl/certs", "which certificates to trust"},
-    BasePath{"/etc/pki/tls/certs", "which certificates to trust"},
 };
 
 constexpr std::array kDevices{
@@ -69,6 +66,17 @@ constexpr std::array kProcHidden{
     BasePath{"/proc/key-users", "keyrings of the host"},
 };
 
+// For lscpu, nproc, htop and numactl. They hold counts, topology, caches and counters of the processors and of memory, like
+// /proc/cpuinfo and /proc/meminfo; what root could write there is read-only. The rest of /sys has devices, firmware tables, file
+// systems and control groups of the host.
+constexpr std::array kMachine{
+    BasePath{"/sys/devices/system/cpu", "which processors there are"},
+    BasePath{"/sys/devices/system/node", "which memory belongs to which processor"},
+};
+
+// A kernel with POSIX message queues has it, mounted or not.
+constexpr const char* kMessageQueues = "/proc/sys/fs/mqueue";
+
 // Private, and limited in size and in number of files.
 Entry writable_tmpfs(const Policy& policy, const char* path, std::uint32_t mode, Origin origin,
                      const char* why) {
@@ -76,13 +84,13 @@ Entry writable_tmpfs(const Policy& policy, const char* path, std::uint32_t mode,
           .target = path,
           .flags = {.access = Access::read_write},
           .size = policy.limits.tmp_size,
-          .inodes = policy.limits.tmp_inodes,
+          .inodes = inodes_for(policy.limits),
           .mode = mode,
           .origin = std::move(origin),
           .why = why};
 }
 
-void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
+void add_minimal(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
   const Origin origin = Origin::of_coop(Part::view, to_text(View::minimal));
   for (const BasePath& base : kSystemPaths) {
     const PathFact& fact = host.fact(base.path);
@@ -96,12 +104,10 @@ void add_minimal(std::vector<Entry>& entries, const HostFacts& host) {
                             .origin = origin,
                             .why = base.why});
   }
-  for (const char* directory : {"/run", "/var/tmp"})
-    entries.push_back(Entry{.kind = Entry::Kind::directory,
-                            .target = directory,
-                            .origin = origin,
-                            .why = "programs expect it; empty"});
-  add_git_identity(entries, "/etc/gitconfig", host.git_identity, origin);
+  entries.push_back(
+      writable_tmpfs(policy, "/run", 0755, origin, "for sockets and pid files of programs inside"));
+  entries.push_back(writable_tmpfs(policy, "/var/tmp", 01777, origin, "for temporary files"));
+  add_etc(entries, policy, host);
 }
 
 void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
@@ -125,6 +131,20 @@ void add_host(std::vector<Entry>& entries, const Policy& policy, const HostFacts
 
 }  // namespace
 
+// An inode takes about 1 KiB of the kernel's memory, so beyond the default this adds an eighth to the size that was granted.
+std::uint64_t inodes_for(const Limits& limits) {
+  constexpr std::uint64_t kBytesForEach = 8192;
+  const bool chosen = limits.tmp_inodes != Limits{}.tmp_inodes;
+  return chosen ? limits.tmp_inodes : std::max(limits.tmp_inodes, limits.tmp_size / kBytesForEach);
+}
+
+bool is_hidden(const Policy& policy, const PathFact& fact, const Path& path) {
+  return std::ranges::any_of(policy.rules, [&](const PathRule& rule) {
+    return rule.kind == RuleKind::hide &&
+           (is_within(path, rule.path) || is_within(fact.canonical, rule.path));
+  });
+}
+
 std::vector<Path> base_paths(View view, const HostFacts& host) {
   std::vector<Path> paths;
   const auto add = [&](const auto& table) {
@@ -132,6 +152,8 @@ std::vector<Path> base_paths(View view, const HostFacts& host) {
   };
   add(kSystemPaths);
   add(kDevices);
+  add(kMachine);
+  paths.emplace_back(kMessageQueues);
   if (host.uid == 0) {
     add(kProcReadOnly);
     add(kProcHidden);
@@ -144,8 +166,18 @@ std::vector<Path> base_paths(View view, const HostFacts& host) {
 }
 
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
-  if (policy.view == View::minimal) add_minimal(entries, host);
+  if (policy.view == View::minimal) add_minimal(entries, policy, host);
   else add_host(entries, policy, host);
+  for (const BasePath& base : kMachine) {
+    const PathFact& fact = host.fact(base.path);
+    if (fact.kind != PathKind::directory || is_hidden(policy, fact, base.path)) continue;
+    entries.push_back(Entry{.kind = Entry::Kind::bind,
+                            .target = base.path,
+                            .source = fact.canonical,
+                            .flags = {.exec = false},
+                            .origin = Origin::of_coop(Part::view, to_text(policy.view)),
+                            .why = base.why});
+  }
   entries.push_back(writable_tmpfs(policy, "/tmp", 01777,
                                    origin_of(policy, "tmp_size", "--tmp-size"),
                                    "private, limited in size and in number of files"));
@@ -172,6 +204,12 @@ void add_devices(std::vector<Entry>& entries, const HostFacts& host) {
                           .target = "/dev/pts",
                           .origin = Origin::of_coop(Part::devices),
                           .why = "terminals of the sandbox's own"});
+  if (!host.has(kMessageQueues)) return;
+  entries.push_back(
+      Entry{.kind = Entry::Kind::mqueue,
+            .target = "/dev/mqueue",
+            .origin = Origin::of_coop(Part::devices),
+            .why = "message queues of the sandbox's own; Landlock needs a path for them"});
 }
 
 Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,

@@ -40,7 +40,7 @@ void make_room(std::vector<Entry>& entries, const Policy& policy, const HostFact
                             .target = target,
                             .flags = {.access = Access::read_write},
                             .size = policy.limits.tmp_size,
-                            .inodes = policy.limits.tmp_inodes,
+                            .inodes = inodes_for(policy.limits),
                             .origin = rule.origin,
                             .why = "the toolchain writes beside its cache, too"});
   };

@@ -163,7 +163,7 @@ class Homes {
       entry.kind = Entry::Kind::tmpfs;
       entry.flags.access = Access::read_write;
       entry.size = policy_.limits.tmp_size;
-      entry.inodes = policy_.limits.tmp_inodes;
+      entry.inodes = inodes_for(policy_.limits);
       entry.mode = 0700;
       entry.why = "an empty home; of the host's only what the list names";
     }

@@ -133,6 +133,7 @@ class Layout {
       case Kind::overlay: return mount(entry, OverlayMount{entry.source, entry.target, entry.size});
       case Kind::proc: return mount(entry, ProcFilesystem{host_.proc});
       case Kind::devpts: return mount(entry, DevptsMount{});
+      case Kind::mqueue: return mount(entry, MqueueMount{});
       case Kind::tmpfs: break;
     }
     TRY(mount(entry, TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags}));

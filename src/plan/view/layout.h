@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ struct Entry {
     remount,
     proc,
     devpts,
+    mqueue,
     symlink,
     file,
     cover,
@@ -113,6 +115,10 @@ std::vector<Path> base_paths(View view, const HostFacts& host);
 // Entries of each part of a view. They only add.
 void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
 void add_devices(std::vector<Entry>& entries, const HostFacts& host);
+// /etc of the minimal view: what policies/etc.txt lists, and files of coop's own.
+void add_etc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
+// Paths that add_etc() looks at, on a host with these names in /etc (sorted).
+std::vector<Path> etc_paths(std::span<const std::string> names);
 // A configuration of git with user.name and user.email only; none where neither is known.
 void add_git_identity(std::vector<Entry>& entries, const Path& file, const GitIdentity& identity,
                       const Origin& origin);
@@ -141,6 +147,12 @@ void add_pins(std::vector<Entry>& entries);
 void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
 Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
                              const HostFacts& host, std::vector<std::string>& notes);
+
+// Whether a rule hides this path or a directory above it: the base of a view then leaves it out.
+bool is_hidden(const Policy& policy, const PathFact& fact, const Path& path);
+
+// How many files each private file system may have: the default grows with its size.
+std::uint64_t inodes_for(const Limits& limits);
 
 // Orders entries (parents first, so that deeper ones win), creates the mount points they need, and
 // turns them into steps.

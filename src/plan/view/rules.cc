@@ -45,7 +45,7 @@ Entry entry_for(const std::vector<Entry>& entries, const Policy& policy, const P
               .source = fact.canonical,
               .shape = fact.target_kind,
               .size = policy.limits.tmp_size,
-              .inodes = policy.limits.tmp_inodes,
+              .inodes = inodes_for(policy.limits),
               .rank = Rank::rule,
               .position = position,
               .origin = rule.origin,

@@ -10,7 +10,9 @@
 #include <cstring>
 
 #include "base/path.h"
+#include "plan/seccomp/ids.h"
 #include "plan/seccomp/profile.h"
+#include "plan/view/layout.h"
 #include "run/network/freeze.h"
 
 #ifndef CLONE_NEWTIME
@@ -221,7 +223,7 @@ class Freezer {
     emit(Operation::overlay,
          {.path = keep(overlay.lower),
           .text = inside(overlay.target),
-          .data = keep(tmpfs_options(overlay.size, plan_.limits.tmp_inodes, 0755))});
+          .data = keep(tmpfs_options(overlay.size, plan::inodes_for(plan_.limits), 0755))});
   }
   void write(const ProcFilesystem& proc) {
     stage_masks();
@@ -238,6 +240,12 @@ class Freezer {
           .data = keep(mount_options({"newinstance", "ptmxmode=0666", "mode=0620"})),
           .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
   }
+  void write(const MqueueMount&) {
+    emit(Operation::mount_new, {.path = "dev/mqueue",
+                                .text = "mqueue",
+                                .data = keep(""),
+                                .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC});
+  }
   void write(const Seal& seal) { emit(Operation::seal, {.path = inside(seal.target)}); }
   void write(const EnterRoot&) {
     if (options_.pass_mounts) emit(Operation::pass_mounts);
@@ -250,8 +258,9 @@ class Freezer {
   void write(const ResourceLimit& limit) {
     // For the command alone: init has to pass descriptors to us, see child::Program::open_files.
     if (limit.resource == RLIMIT_NOFILE) return;
-    emit(Operation::limit,
-         {.first = static_cast<std::uint64_t>(limit.resource), .second = limit.value});
+    emit(Operation::limit, {.first = static_cast<std::uint64_t>(limit.resource),
+                            .second = limit.value,
+                            .third = limit.kind == LimitKind::soft ? 1U : 0U});
   }
   void write(const DropCapabilities&) { emit(Operation::drop_capabilities, {.first = 63}); }
   void write(const NoNewPrivileges&) { emit(Operation::no_new_privileges); }
@@ -263,6 +272,12 @@ class Freezer {
     for (const LandlockRule& rule : restrict.rules)
       emit(Operation::landlock_allow, {.path = keep(rule.path), .first = rule.rights});
     emit(Operation::landlock_restrict);
+  }
+  void write(const RefuseForeignIds& ids) {
+    const std::vector<sock_filter> filter = seccomp::ids_filter(ids.uid, ids.gid);
+    emit(Operation::seccomp, {.data = keep({reinterpret_cast<const char*>(filter.data()),
+                                            filter.size() * sizeof(sock_filter)}),
+                              .first = filter.size()});
   }
   void write(const InstallSeccomp& install) {
     const seccomp::Profile* profile = seccomp::find(install.profile);
@@ -315,7 +330,8 @@ Path directory_of(const Plan& plan, const Command& command) {
 Invocation invocation_for(const Plan& plan, const Command& command) {
   Invocation result;
   std::map<std::string, std::string> environment = plan.environment;
-  for (const auto& [name, value] : command.environment) environment[name] = value;
+  for (const auto& [name, value] : command.environment)
+    if (!name.starts_with("COOP_") || !environment.contains(name)) environment[name] = value;
   result.directory = directory_of(plan, command);
   environment["PWD"] = result.directory;
   for (const auto& [name, value] : environment) result.environment.push_back(name + "=" + value);

@@ -42,6 +42,7 @@ const std::vector<Bounded>& all_bounded() {
       {"--time-offset", {"--time-offset", "-60"}, "time_offset = 59"},
       {"--debug", {"--debug"}, "debug = false"},
       {"--network", {"--network", "full"}, "network = \"allowlist\""},
+      {"--allow-network", {"--allow-network"}, "network = \"allowlist\""},
       {"--allow-net", {"--allow-net", "a.example"}, "network = { allow = [\"b.example\"] }"},
       {"--allow-udp", {"--allow-udp", "10.0.0.1:53"}, "network = { udp = [] }"},
       {"--publish", {"--publish", "127.0.0.1:8080:80"}, "network = { publish = [] }"},
@@ -110,6 +111,46 @@ TEST(FlagKeysTest, TheOrganisationBoundsEveryFlagThatHasAKey) {
     EXPECT_THAT(to_text(bounded.error()), testing::HasSubstr("beyond the organisation's"))
         << row.flag;
   }
+}
+
+TEST(FlagKeysTest, AWildcardPassesTheVariablesThatMatchAndInjectNothing) {
+  const Options options = *parse(
+      std::vector<std::string>{"--pass-env", "ANTHROPIC_*", "--pass-env", "LD*", "--", "true"});
+  const HostFacts facts{.home = "/home/ann",
+                        .working_directory = "/home/ann/work",
+                        .environment = {{"ANTHROPIC_API_KEY", "k"},
+                                        {"ANTHROPIC_BASE_URL", "u"},
+                                        {"LDAP_HOST", "h"},
+                                        {"LD_PRELOAD", "l"},
+                                        {"OTHER", "o"}}};
+  const auto with = [&](std::vector<policy::Layer> files) {
+    return request::resolve_layers(std::move(files), policy::Approval::none, options.wanted, facts,
+                                   "/home/ann/work");
+  };
+  const Result<request::Resolved> all = with({});
+  ASSERT_TRUE(all.has_value()) << to_text(all.error());
+  EXPECT_EQ(all->policy.pass_environment,
+            (std::vector<std::string>{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "LDAP_HOST"}));
+  // The organisation's list is compared with each of them.
+  EXPECT_TRUE(
+      with({{Scope::organisation, ceiling_of("env = { names = [\"A*\", \"L*\"] }")}}).has_value());
+  EXPECT_FALSE(
+      with({{Scope::organisation, ceiling_of("env = { names = [\"ANTHROPIC_API_KEY\"] }")}})
+          .has_value());
+}
+
+TEST(FlagKeysTest, WordsOfLaterVersionsAreKnown) {
+  const auto of = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--", "true"});
+    const Result<Options> options = parse(words);
+    return options ? "accepted" : to_text(options.error());
+  };
+  EXPECT_EQ(of({"--mode", "static"}), "accepted");
+  EXPECT_EQ(of({"--static"}), "accepted");
+  EXPECT_EQ(of({"--allow-network"}), "accepted");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--mode", "dynamic"}, {"--containers"}, {"--vm"}, {"--allow-kvm"}})
+    EXPECT_THAT(of(words), testing::HasSubstr("not in this version"));
 }
 
 TEST(FlagKeysTest, WhatTheOrganisationAllowsStaysAllowed) {

@@ -28,6 +28,20 @@ std::uint64_t all_rights(int abi) {
   return rights;
 }
 
+// mq_open() opens a file in a mount that no path leads to; the rule is about the same directory.
+TEST(PlanLandlockTest, MessageQueuesHaveARuleOfTheirOwn) {
+  HostFacts host = anns_machine();
+  add_path(host, "/proc/sys/fs/mqueue");
+  const Plan plan = must_compile(policy_for(View::minimal), host);
+  EXPECT_EQ(all_of<MqueueMount>(plan).size(), 1U);
+  const std::vector<LandlockRule> rules = all_of<RestrictLandlock>(plan).front().rules;
+  const LandlockRule expected{"/dev/mqueue",
+                              LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                  LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                                  LANDLOCK_ACCESS_FS_MAKE_REG};
+  EXPECT_NE(std::ranges::find(rules, expected), rules.end());
+}
+
 TEST(PlanLandlockTest, RightsAreThoseOfTheKernelsAbi) {
   for (int abi = 2; abi <= 8; ++abi) {
     HostFacts host = anns_machine();
@@ -42,8 +56,13 @@ TEST(PlanLandlockTest, RightsAreThoseOfTheKernelsAbi) {
         .abi = std::min(abi, 7),
         .handled = all_rights(abi),
         .scoped = abi >= 6 ? abi::kLandlockScopeAbstractUnixSocket | abi::kLandlockScopeSignal : 0,
-        .rules = {
-            {"/", kRead}, {"/dev", device}, {"/proc", use}, {"/tmp", write}, {"/work", write}}};
+        .rules = {{"/", kRead},
+                  {"/dev", device},
+                  {"/proc", use},
+                  {"/run", write},
+                  {"/tmp", write},
+                  {"/var/tmp", write},
+                  {"/work", write}}};
     EXPECT_EQ(all_of<RestrictLandlock>(plan), std::vector{expected}) << "ABI " << abi;
     EXPECT_EQ(plan.notes, std::vector<std::string>{}) << "ABI " << abi;
   }
@@ -98,7 +117,7 @@ Policy limited() {
 
 std::vector<ResourceLimit> resources(const Plan& plan) { return all_of<ResourceLimit>(plan); }
 const ResourceLimit kFiles{RLIMIT_NOFILE, "open files", 640};
-const ResourceLimit kNoCore{RLIMIT_CORE, "core dump size", 0};
+const ResourceLimit kNoCore{RLIMIT_CORE, "core dump size", 0, LimitKind::soft};
 
 TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
   HostFacts host = anns_machine();

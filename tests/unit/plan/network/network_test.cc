@@ -35,7 +35,7 @@ TEST(PlanNetworkTest, NothingListensWithoutANetwork) {
   EXPECT_EQ(plan.network, NetworkPlan{});
   EXPECT_FALSE(plan.network.needs_service());
   EXPECT_EQ(steps_of<Listen>(plan), std::vector<Listen>{});
-  EXPECT_EQ(contents_of(plan, "/etc/resolv.conf"), "(none)");
+  EXPECT_EQ(contents_of(plan, "/etc/resolv.conf"), "# no network: there is no name server\n");
   EXPECT_FALSE(plan.environment.contains("HTTP_PROXY"));
 }
 
@@ -62,13 +62,21 @@ TEST(PlanNetworkTest, AnAllowListLeadsEverythingToTheSupervisor) {
   EXPECT_EQ(plan.environment.at("NO_PROXY"), "localhost,127.0.0.1,::1");
 }
 
-TEST(PlanNetworkTest, WhereThereIsANetworkThereIsOneAccount) {
-  EXPECT_EQ(contents_of(must_compile(in_mode(NetworkMode::none), anns_machine()), "/etc/passwd"),
-            "(none)");
-  EXPECT_EQ(
-      contents_of(must_compile(in_mode(NetworkMode::allowlist), anns_machine()), "/etc/passwd"),
-      "ann:x:1000:1000::/work:/bin/sh\n"
-      "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n");
+TEST(PlanNetworkTest, LowPortsAreOpenWhereNoSourcePortLeavesTheSandbox) {
+  const KernelSetting setting{"/proc/sys/net/ipv4/ip_unprivileged_port_start", 0, Missing::skip};
+  const auto opens = [&](NetworkMode mode) {
+    HostFacts host = anns_machine();
+    host.uid = 0;
+    host.pasta = {.available = true, .program = "/usr/bin/pasta"};
+    const std::vector<KernelSetting> set =
+        steps_of<KernelSetting>(must_compile(in_mode(mode), host));
+    return std::ranges::find(set, setting) != set.end();
+  };
+  EXPECT_TRUE(opens(NetworkMode::none));
+  EXPECT_TRUE(opens(NetworkMode::allowlist));
+  EXPECT_TRUE(opens(NetworkMode::full));
+  EXPECT_FALSE(opens(NetworkMode::veth));
+  EXPECT_FALSE(opens(NetworkMode::host));
 }
 
 TEST(PlanNetworkTest, IPv6IsServedWhereTheKernelHasIt) {
@@ -182,8 +190,13 @@ TEST(PlanNetworkTest, InTheHostsViewTheFilesOfNamesAreCovered) {
   add_link(host, "/etc/resolv.conf", "../run/systemd/resolve/stub-resolv.conf",
            "/run/systemd/resolve/stub-resolv.conf", PathKind::file);
   Policy policy = policy_for(View::host);
-  const Plan untouched = must_compile(policy, host);
-  EXPECT_TRUE(steps_of<CoverFile>(untouched).empty());
+  const Plan without = must_compile(policy, host);
+  EXPECT_EQ(steps_of<CoverFile>(without).size(), 1U);
+  EXPECT_THAT(contents_of(without, "/etc/hosts"), testing::HasSubstr("127.0.1.1 coop-test\n"));
+  EXPECT_EQ(contents_of(without, "/run/systemd/resolve/stub-resolv.conf"),
+            "# no network: there is no name server\n");
+  policy.network = NetworkMode::host;
+  EXPECT_TRUE(steps_of<CoverFile>(must_compile(policy, host)).empty());
   policy.network = NetworkMode::allowlist;
   const Plan plan = must_compile(policy, host);
   EXPECT_EQ(steps_of<CoverFile>(plan).size(), 2U);

@@ -1,0 +1,133 @@
+// /etc of the minimal view.
+#include <algorithm>
+#include <utility>
+
+#include "base/path.h"
+#include "base/wildcard.h"
+#include "plan/view/layout.h"
+#include "policy/builtin.h"
+
+namespace coop::plan {
+
+namespace {
+
+constexpr std::string_view kEtcDirectory = "/etc/";
+constexpr std::uint32_t kOverflowId = 65534;  // what the kernel shows for ids that are not mapped
+
+// A listed path: the name right below /etc, and what follows it, with its slash.
+struct Listed {
+  std::string_view name;
+  std::string_view rest;
+};
+
+Listed split(std::string_view path) {
+  path.remove_prefix(kEtcDirectory.size());
+  const std::size_t slash = std::min(path.find('/'), path.size());
+  return {path.substr(0, slash), path.substr(slash)};
+}
+
+bool is_in_etc(std::string_view path) { return path.starts_with(kEtcDirectory); }
+
+bool matches(std::string_view listed, const Path& path) {
+  if (listed == path) return true;
+  if (!is_in_etc(listed) || !is_in_etc(path) || !has_wildcard(listed)) return false;
+  const Listed wanted = split(listed);
+  const Listed found = split(path);
+  return wanted.rest == found.rest && matches_wildcard(wanted.name, found.name);
+}
+
+void add_listed(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                const Origin& origin) {
+  for (const auto& [path, fact] : host.paths) {
+    const bool directory = fact.target_kind == PathKind::directory;
+    if (!directory && fact.target_kind != PathKind::file) continue;
+    const auto list = policy::etc_list();
+    const auto listed = std::ranges::find_if(
+        list, [&](const policy::NamedReason& line) { return matches(line.name, path); });
+    if (listed == list.end() || is_hidden(policy, fact, path)) continue;
+    // A symlink into /usr is kept: programs read the time zone's name from it. The target of any other may be missing inside.
+    const bool link = fact.kind == PathKind::symlink && is_within(fact.canonical, "/usr");
+    entries.push_back(Entry{.kind = link ? Entry::Kind::symlink : Entry::Kind::bind,
+                            .target = path,
+                            .source = link ? Path{} : fact.canonical,
+                            .shape = directory ? PathKind::directory : PathKind::file,
+                            .text = link ? fact.link : std::string{},
+                            .origin = origin,
+                            .why = std::string(listed->reason)});
+  }
+}
+
+// A name for the caller that is valid in a line of passwd: $USER may be anything.
+std::string account_name(const HostFacts& host) {
+  const bool usable = !host.user.empty() && host.user != "root" && !host.user.starts_with('-') &&
+                      std::ranges::all_of(host.user, [](unsigned char letter) {
+                        return letter > ' ' && letter != ':' && letter != ',' && letter != 0x7f;
+                      });
+  return usable ? host.user : "user";
+}
+
+// Programs fail without an account for their own id (ssh, initdb, Node's os.userInfo()). The host's other accounts stay unknown.
+void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+                  const Origin& origin) {
+  const bool as_root = policy.identity == Identity::root;
+  const std::uint32_t uid = as_root ? 0 : host.uid;
+  const std::uint32_t gid = as_root ? 0 : host.gid;
+  const std::string home = workspace_target(policy);
+  std::string passwd = "root:x:0:0:root:" + (uid == 0 ? home : "/root") + ":/bin/sh\n";
+  std::string group = "root:x:0:\n";
+  const std::string name = account_name(host);
+  if (uid != 0 && uid != kOverflowId)
+    passwd +=
+        name + ":x:" + std::to_string(uid) + ":" + std::to_string(gid) + "::" + home + ":/bin/sh\n";
+  if (gid != 0 && gid != kOverflowId) group += name + ":x:" + std::to_string(gid) + ":\n";
+  passwd += "nobody:x:65534:65534:nobody:" + (uid == kOverflowId ? home : "/nonexistent") +
+            ":/usr/sbin/nologin\n";
+  group += "nogroup:x:65534:\n";
+  const auto add = [&](const char* path, std::string text) {
+    entries.push_back(Entry{.kind = Entry::Kind::file,
+                            .target = path,
+                            .text = std::move(text),
+                            .origin = origin,
+                            .why = "root, nobody and the caller; no other account of the host"});
+  };
+  add("/etc/passwd", std::move(passwd));
+  add("/etc/group", std::move(group));
+}
+
+}  // namespace
+
+void add_etc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  const Origin origin = Origin::of_coop(Part::view, to_text(View::minimal));
+  add_listed(entries, policy, host, origin);
+  add_accounts(entries, policy, host, origin);
+  add_git_identity(entries, "/etc/gitconfig", host.git_identity, origin);
+  entries.push_back(Entry{.kind = Entry::Kind::symlink,
+                          .target = "/etc/mtab",
+                          .text = "/proc/self/mounts",
+                          .origin = origin,
+                          .why = "programs expect it"});
+}
+
+std::vector<Path> etc_paths(std::span<const std::string> names) {
+  std::vector<Path> paths;
+  for (const policy::NamedReason& line : policy::etc_list()) {
+    if (!is_in_etc(line.name)) {
+      paths.emplace_back(line.name);
+      continue;
+    }
+    const Listed listed = split(line.name);
+    const auto add = [&](std::string_view name) {
+      paths.push_back(Path(kEtcDirectory) + Path(name) + Path(listed.rest));
+    };
+    if (has_wildcard(listed.name)) {
+      for (const std::string& name : names)
+        if (matches_wildcard(listed.name, name)) add(name);
+    } else if (std::ranges::binary_search(names, listed.name, {},
+                                          [](std::string_view name) { return name; })) {
+      add(listed.name);
+    }
+  }
+  return paths;
+}
+
+}  // namespace coop::plan
