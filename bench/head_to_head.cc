@@ -1,6 +1,7 @@
 // coop beside its peers, in one interleaved run. See bench/run, which calls this.
 //
-//   head_to_head --coop PROGRAM --json FILE --markdown FILE [--quick] [--network-only] [--seed N]
+//   head_to_head --coop PROGRAM --json FILE --markdown FILE [--quick] [--seed N]
+//                [--network-only] [--repositories-only]
 #include <fcntl.h>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +18,7 @@ namespace coop::bench {
 
 namespace {
 
-enum class Part { everything, network };
+enum class Part { everything, network, repositories };
 
 struct Settings {
   Part part = Part::everything;
@@ -31,6 +32,7 @@ struct Settings {
   std::size_t compile_rounds = 20;
   std::size_t slices = 6;
   std::vector<std::size_t> alive{200, 1000};
+  std::vector<std::size_t> repositories{0, 20'000, 400'000};
   NetworkSettings network{};
 };
 
@@ -40,6 +42,7 @@ void be_quick(Settings& settings) {
   settings.compile_rounds = 2;
   settings.slices = 2;
   settings.alive = {20, 60};
+  settings.repositories = {0, 20'000};
   settings.network = {
       .rounds = 2, .time = std::chrono::milliseconds(150), .starts = 20, .resting = 1000};
 }
@@ -52,8 +55,8 @@ Result<Settings> parse(int count, char** words) {
       be_quick(settings);
       continue;
     }
-    if (word == "--network-only") {
-      settings.part = Part::network;
+    if (word == "--network-only" || word == "--repositories-only") {
+      settings.part = word == "--network-only" ? Part::network : Part::repositories;
       continue;
     }
     if (index + 1 == count) return invalid("head_to_head", word, "see the top of head_to_head.cc");
@@ -100,12 +103,21 @@ Result<Results> measure(const Settings& settings) {
     results.machine.load_after = load_average();
     return results;
   }
+  if (settings.part == Part::repositories) {
+    results.repositories =
+        measure_repositories(ring, settings.repositories, settings.rounds / 6, random);
+    results.machine.load_after = load_average();
+    return results;
+  }
   // First, while this process is small: what the library forks starts as a copy of it.
   say("one at a time, " + std::to_string(settings.rounds) + " rounds");
   results.latency = measure_latency(latency_contenders(ring), settings.rounds, random);
   // A sixth of the rounds: one contender takes half a second per start.
   say("a tool call");
   results.tools = measure_latency(tool_contenders(ring), settings.rounds / 6, random);
+  say("in repositories");
+  results.repositories =
+      measure_repositories(ring, settings.repositories, settings.rounds / 6, random);
   say("as many as possible");
   results.rates = measure_rates(rate_contenders(ring),
                                 {.threads = results.threads, .slices = settings.slices}, random);

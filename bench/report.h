@@ -10,6 +10,7 @@
 #include "interleaved.h"
 #include "machine.h"
 #include "network.h"
+#include "repositories.h"
 
 namespace coop::bench {
 
@@ -20,7 +21,8 @@ struct Results {
   std::size_t threads = 0;
   std::vector<Row> latency{};  // microseconds
   std::vector<Row> tools{};    // microseconds
-  std::vector<Row> rates{};    // runs per second
+  std::vector<RepositoryRows> repositories{};
+  std::vector<Row> rates{};  // runs per second
   std::vector<AliveRow> alive{};
   std::vector<Row> compile{};  // microseconds
   std::string compile_trouble{};

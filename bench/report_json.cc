@@ -56,6 +56,16 @@ json network_as_json(const NetworkResults& network) {
             {"coop_private_kib", resting.private_kib}}}};
 }
 
+json repositories_as_json(const std::vector<RepositoryRows>& all) {
+  json list = json::array();
+  for (const RepositoryRows& one : all)
+    list.push_back({{"files", one.files},
+                    {"directories", one.directories},
+                    {"trouble", one.trouble},
+                    {"microseconds", rows_as_json(one.rows)}});
+  return list;
+}
+
 json targets_as_json(const Results& results) {
   json list = json::array();
   for (const Target& target : judge(results))
@@ -89,6 +99,7 @@ std::string to_json(const Results& results) {
                     {"network", network_as_json(results.network)},
                     {"alive", alive_as_json(results.alive)},
                     {"tool_call_microseconds", rows_as_json(results.tools)},
+                    {"repositories", repositories_as_json(results.repositories)},
                     {"compile_microseconds", rows_as_json(results.compile)},
                     {"compile_trouble", results.compile_trouble}};
   // Replace invalid UTF-8 in messages rather than lose the figures.

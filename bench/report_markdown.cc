@@ -106,6 +106,19 @@ std::string alive_of(const Results& results) {
   return text;
 }
 
+std::string repositories_of(const std::vector<RepositoryRows>& all) {
+  std::string text;
+  for (const RepositoryRows& one : all) {
+    text += std::to_string(one.files) + " files in " + std::to_string(one.directories) +
+            " directories:\n\n";
+    text += one.trouble.empty()
+                ? table_of(one.rows, kMilliseconds, {"bare posix_spawn", kUsualBwrap})
+                : "Not measured here: " + cell(one.trouble) + "\n";
+    text += "\n";
+  }
+  return text;
+}
+
 std::string resting_of(const RestingRow& row) {
   const std::string what =
       std::to_string(row.wanted) + " connections at rest through one `coop run`: ";
@@ -154,6 +167,7 @@ std::string to_markdown(const Results& results) {
       "\n";
   text += "### One tool call of an agent: sh -c true\n\n";
   text += table_of(results.tools, kMilliseconds, {"bare posix_spawn", "bwrap", "srt"}) + "\n";
+  text += "### In repositories, all defaults\n\n" + repositories_of(results.repositories);
   text += "### /bin/true per second, " + std::to_string(results.threads) + " at once\n\n";
   text +=
       table_of(results.rates, kPerSecond, {"bare posix_spawn", "bwrap + seccomp", "bwrap"}) + "\n";

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <thread>
 #include <utility>
 
 #include "base/path.h"
@@ -56,6 +58,33 @@ Result<Path> Scratch::repository(std::string_view name, std::size_t files) const
   TRY(file(base + "/.git/config", "[core]\n\tbare = false\n"));
   TRY(file(base + "/.git/hooks/pre-commit.sample", "#!/bin/sh\n"));
   return join(path_, name);
+}
+
+Result<Repository> Scratch::large_repository(std::string_view name, std::size_t files) const {
+  constexpr std::size_t kFilesInDirectory = 20;
+  constexpr std::size_t kDirectoriesInOne = 25;
+  Repository made{.path = TRY(directory(name))};
+  if (files == 0) return made;
+  std::set<std::string> directories;
+  for (std::size_t index = 0; index < files; ++index) {
+    const std::size_t leaf = index / kFilesInDirectory;
+    const std::string top = "/module" + std::to_string(leaf / kDirectoriesInOne);
+    const std::string place = top + "/source" + std::to_string(leaf % kDirectoriesInOne);
+    if (directories.insert(place).second) {
+      directories.insert(top);
+      TRY(directory(std::string(name) + place));
+    }
+    const Path path = join(path_, std::string(name) + place + "/file" + std::to_string(index));
+    const UniqueFd fd = TRY(open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644));
+    TRY(write_all(fd.get(), "int nothing();\n", path));
+  }
+  made.directories = directories.size();
+  for (const char* const part : {"objects/info", "objects/pack", "refs/heads", "hooks", "logs"})
+    TRY(directory(std::string(name) + "/.git/" + part));
+  TRY(file(std::string(name) + "/.git/HEAD", "ref: refs/heads/main\n"));
+  TRY(file(std::string(name) + "/.git/config", "[core]\n\tbare = false\n"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  return made;
 }
 
 std::string Scratch::shown(std::string text) const {

@@ -9,6 +9,11 @@
 
 namespace coop::bench {
 
+struct Repository {
+  Path path{};
+  std::size_t directories = 0;  // .git not counted
+};
+
 class Scratch {
  public:
   static Result<Scratch> make();
@@ -23,6 +28,9 @@ class Scratch {
 
   // The shape of a small git repository: `files` files in a few directories, and a .git with hooks.
   Result<Path> repository(std::string_view name, std::size_t files) const;
+
+  // A large one, in three levels of directories, two seconds old: what coop trusts the time stamps of. Empty with 0 files.
+  Result<Repository> large_repository(std::string_view name, std::size_t files) const;
 
   // `text` without paths of this machine, for reports.
   std::string shown(std::string text) const;

@@ -58,6 +58,36 @@ void memory(std::vector<Target>& targets, const Results& results) {
   }
 }
 
+// All defaults, as people use it.
+void repositories(std::vector<Target>& targets, const std::vector<RepositoryRows>& all) {
+  constexpr std::size_t kLarge = 100'000;
+  const Row* empty = nullptr;
+  for (const RepositoryRows& one : all) {
+    const std::string where =
+        one.files == 0 ? std::string("an empty workspace") : std::to_string(one.files) + " files";
+    if (one.files == 0) empty = find_row(one.rows, kDefaultRun);
+    if (one.files < kLarge) {
+      const double most = one.files == 0 ? 0.8 : 1.0;
+      targets.push_back(ratio(
+          one.rows, "`coop run`, all defaults, in " + where + " ≤ " + fixed(most, 1) + " × bwrap",
+          kDefaultRun, kUsualBwrap, Bound::at_most, most));
+      targets.push_back(ratio(one.rows, "a warm tool call in " + where + " ≤ 1.6 × bare", kWarmCall,
+                              kBareShell, Bound::at_most, 1.6));
+      continue;
+    }
+    Target target{.wanted = "`coop run` in " + where + " ≤ 2 µs for each directory more",
+                  .measured = "not measured here"};
+    const Row* const large = find_row(one.rows, kDefaultRun);
+    if (large != nullptr && empty != nullptr && one.directories > 0) {
+      const double each =
+          (large->summary.median - empty->summary.median) / static_cast<double>(one.directories);
+      target.measured = fixed(each, 2) + " µs";
+      target.reached = each <= 2;
+    }
+    targets.push_back(std::move(target));
+  }
+}
+
 Target compile_job(const Results& results) {
   constexpr double kLimit = 0.03;
   Target target{.wanted = "a compile job's median within 3 % of bare", .measured = "not measured"};
@@ -136,6 +166,7 @@ std::vector<Target> judge(const Results& results) {
                           "pool spawn and wait, warm", "bare posix_spawn", Bound::at_most, 1.5));
   against_bwrap(targets, results.rates, "`coop run` per second", "coop run", Bound::at_least, 1.6);
   against_bwrap(targets, results.rates, "pool exec per second", "pool exec", Bound::at_least, 3);
+  repositories(targets, results.repositories);
   memory(targets, results);
   targets.push_back(compile_job(results));
   network(targets, results.network);

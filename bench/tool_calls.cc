@@ -25,7 +25,13 @@ constexpr std::string_view kRequest =
 // A persistent server, as agents use it.
 class McpServer {
  public:
-  static Result<std::shared_ptr<McpServer>> start(const Path& coop, const Path& workspace) {
+  static Result<std::shared_ptr<McpServer>> start(const Path& coop, const Path& workspace,
+                                                  const Words& flags) {
+    Words words{"coop", "mcp", "--workspace", workspace};
+    words.insert(words.end(), flags.begin(), flags.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     Pipe requests = TRY(make_pipe());
     Pipe answers = TRY(make_pipe());
     auto server = std::shared_ptr<McpServer>(new McpServer);
@@ -34,8 +40,7 @@ class McpServer {
     if (server->pid_ == 0) {
       ::dup2(requests.read.get(), STDIN_FILENO);
       ::dup2(answers.write.get(), STDOUT_FILENO);
-      ::execl(coop.c_str(), "coop", "mcp", "--workspace", workspace.c_str(), "--pids", "unlimited",
-              nullptr);
+      ::execv(coop.c_str(), arguments.data());
       ::_exit(127);
     }
     server->requests_ = std::move(requests.write);
@@ -73,13 +78,18 @@ class McpServer {
 };
 
 // The pool refills between calls, while a model would be thinking; give it some of that time.
-void think() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+void think() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 
-Contender through_mcp(const Ring& ring) {
-  Contender contender{.name = "coop mcp: bash true, warm",
-                      .how = "coop mcp --pids unlimited; tools/call bash {\"command\": \"true\"}",
+}  // namespace
+
+Contender through_mcp(const Ring& ring, const Path& workspace, std::string name,
+                      const Words& flags) {
+  std::string how = "coop mcp";
+  for (const std::string& flag : flags) how += " " + flag;
+  Contender contender{.name = std::move(name),
+                      .how = how + "; tools/call bash {\"command\": \"true\"}",
                       .isolation = "namespaces, mounts, seccomp, Landlock; leak guard"};
-  Result<std::shared_ptr<McpServer>> server = McpServer::start(ring.coop, ring.workspace);
+  Result<std::shared_ptr<McpServer>> server = McpServer::start(ring.coop, workspace, flags);
   Result<double> rehearsed = server ? (*server)->call() : std::unexpected(server.error());
   if (!rehearsed) {
     contender.unavailable = to_text(rehearsed.error());
@@ -89,8 +99,6 @@ Contender through_mcp(const Ring& ring) {
   contender.recover = think;
   return contender;
 }
-
-}  // namespace
 
 std::vector<Contender> tool_contenders(const Ring& ring) {
   Policy policy = comparable_policy(ring);
@@ -102,7 +110,7 @@ std::vector<Contender> tool_contenders(const Ring& ring) {
   std::vector<Contender> all;
   all.push_back(
       from_launch("bare posix_spawn", "none", Launch{.arguments = kShell}, *ring.scratch));
-  all.push_back(through_mcp(ring));
+  all.push_back(through_mcp(ring, ring.workspace, "coop mcp: bash true, warm", kComparableFlags));
   all.push_back(from_launch("coop run, cold", "namespaces, mounts, seccomp, Landlock",
                             coop_launch(ring.coop, ring.workspace, kComparableFlags, kShell),
                             *ring.scratch));
