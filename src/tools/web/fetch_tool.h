@@ -12,7 +12,7 @@ FetchRules fetch_rules(const Policy& policy, const std::vector<Prefix>& neighbou
 
 // {url, max_bytes?: 1..1048576}. The text is the status, the last URL and the content type, then the
 // body: always UTF-8 without control characters; of what is not text, only type and size. Structured:
-// status, url, content_type, truncated, size. An answer of the server is no failure, whatever its
+// outcome, status, url, content_type, truncated, size. An answer of the server is no failure, whatever its
 // status. A refusal names its rule: "url guard", "address guard", or one of the policy's, with the grant.
 ToolOutput fetch_url(const Json& arguments, const Resolver& resolver, const FetchRules& rules = {},
                      FetchLimits limits = {});

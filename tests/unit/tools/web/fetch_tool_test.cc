@@ -21,11 +21,9 @@ TEST(FetchUrlTest, GivesTheTextAndItsFacts) {
   const ToolOutput output = fetch_url({{"url", server.url("/")}}, no_resolver, kLoopback);
   EXPECT_EQ(output.text, "HTTP 404\nurl: " + server.url("/") +
                              "\ncontent type: text/html\n\ncafé\xef\xbf\xbd[2J\xef\xbf\xbd");
-  const Json expected{{"status", 404},
-                      {"url", server.url("/")},
-                      {"content_type", "text/html"},
-                      {"truncated", false},
-                      {"size", 10}};
+  const Json expected{{"outcome", "ok"},        {"status", 404},
+                      {"url", server.url("/")}, {"content_type", "text/html"},
+                      {"truncated", false},     {"size", 10}};
   EXPECT_EQ(output.structured, expected);
   EXPECT_FALSE(output.failed);
 }
@@ -36,11 +34,8 @@ TEST(FetchUrlTest, SaysWhatWasCut) {
       fetch_url({{"url", server.url("/")}, {"max_bytes", 2}}, no_resolver, kLoopback);
   EXPECT_EQ(output.text, "HTTP 200\nurl: " + server.url("/") +
                              "\ncontent type: not given\ncut after 2 bytes\n\nh\xef\xbf\xbd");
-  const Json expected{{"status", 200},
-                      {"url", server.url("/")},
-                      {"content_type", ""},
-                      {"truncated", true},
-                      {"size", 2}};
+  const Json expected{{"outcome", "ok"},    {"status", 200},     {"url", server.url("/")},
+                      {"content_type", ""}, {"truncated", true}, {"size", 2}};
   EXPECT_EQ(output.structured, expected);
 }
 
