@@ -58,7 +58,7 @@ bool mounts_are_current(int root, const Plan& plan) {
 bool look_again(Sandbox::State& state, const Policy& policy) {
   Prepared& then = state.prepared;
   const Path state_directory = parent_of(parent_of(then.quarantine));
-  enter_record(state, state_directory, then.policy.id);
+  if (!enter_record(state, state_directory, then.policy.id)) return false;
   Policy same = policy;
   same.id = then.policy.id;
   Result<Prepared> now = prepare(std::move(same));
@@ -67,8 +67,7 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
   then.before = std::move(now->before);
-  keep_versions(state);
-  return renew_charge(state).has_value();
+  return keep_versions(state) && renew_charge(state).has_value();
 }
 
 }  // namespace coop::run
