@@ -121,8 +121,8 @@ class Quarantine {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     if (by_contents) {
-      if (const auto program = new_program(base, relative, found, old))
-        move(root, before, found, *program);
+      const auto danger = new_program(base, relative, found, old, before.started);
+      if (danger && move(root, before, found, *danger)) put_index_back(base, relative, found);
       return;
     }
     if (is_served(found.path, found.guard, before)) {
@@ -181,10 +181,18 @@ class Quarantine {
   }
 
   // Of a repository that an earlier sandbox made: without settings it would have no remotes.
-  void put_settings_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+  bool put_settings_back(const Path& base, std::string_view relative, const GuardedPath& found) {
     const Version* const old = find_version(trees_.versions, found.path);
-    if (old != nullptr && !is_doubtful(found.path) && store_.put_back(base, relative, *old))
-      note(found.path, "is as it was before the run again");
+    if (old == nullptr || is_doubtful(found.path) || !store_.put_back(base, relative, *old))
+      return false;
+    note(found.path, "is as it was before the run again");
+    return true;
+  }
+
+  // Without one git takes every file for deleted.
+  void put_index_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+    if (!is_index(found.guard) || put_settings_back(base, relative, found)) return;
+    note(found.path, "was moved away; \"git reset\" makes a new one from the last commit");
   }
 
   // After an incomplete first walk, "not seen before" proves nothing, so use the ctime: creating,

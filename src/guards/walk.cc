@@ -266,7 +266,7 @@ void GuardWalk::find_git_pointer(const std::string& name, Place place) {
 
 void GuardWalk::match(const Guard& guard, const Sight& sight) {
   for (const Seen& seen : sight)
-    if (seen.folded == guard.folded.front()) follow(guard, 0, seen.name, path_);
+    if (is_component(seen.folded, guard.folded.front())) follow(guard, 0, seen.name, path_);
 }
 
 // Follows a guard's name from the current directory on. A symlink on the way is guarded in its place:

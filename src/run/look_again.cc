@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/path.h"
+#include "policy/builtin.h"
 
 namespace coop::run {
 
@@ -28,8 +29,13 @@ std::map<Path, Path> sources_of(const Plan& plan) {
   return sources;
 }
 
-// Everything but the time of the look.
-bool same_look(WorkspaceFacts before, const WorkspaceFacts& now) {
+// Everything but the time of the look, and what no mount protects: the host's git writes its index again and again.
+bool same_look(WorkspaceFacts before, WorkspaceFacts now) {
+  const auto by_contents = [](const GuardedPath& path) {
+    return policy::guard_kind(path.guard) == policy::GuardKind::contents;
+  };
+  std::erase_if(before.guarded, by_contents);
+  std::erase_if(now.guarded, by_contents);
   before.started = now.started;
   return before == now;
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "guards/git/judge.h"
 #include "guards/made_inside.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
@@ -296,6 +298,21 @@ Result<void> enter_record(Sandbox::State& state, const Path& state_directory,
   return {};
 }
 
+namespace {
+
+// Reading a large one at every start would cost more than it is worth: `git reset` makes a new one.
+void add_small_indexes(const std::vector<WorkspaceFacts>& before, std::vector<Path>& paths) {
+  constexpr off_t kLargest = off_t{256} << 10;
+  struct stat status{};
+  for (const WorkspaceFacts& facts : before)
+    for (const GuardedPath& found : facts.guarded)
+      if (guards::is_index(found.guard) && found.link.empty() &&
+          ::lstat(found.path.c_str(), &status) == 0 && status.st_size <= kLargest)
+        paths.push_back(found.path);
+}
+
+}  // namespace
+
 // Before the child gets the rest of the plan, or a command: nothing can have written them through a gap yet.
 Result<void> keep_versions(Sandbox::State& state) {
   const Prepared& prepared = state.prepared;
@@ -310,6 +327,7 @@ Result<void> keep_versions(Sandbox::State& state) {
   paths.insert(paths.end(), mounted.begin(), mounted.end());
   for (const WorkspaceFacts& facts : prepared.before)
     for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
+  add_small_indexes(prepared.before, paths);
   state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
   if (state.record.fd() < 0) return {};

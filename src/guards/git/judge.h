@@ -1,6 +1,7 @@
 // Whether what a sandbox left at a guarded path of git may stay: it runs nothing.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,11 @@ std::optional<std::string> danger_at(const Path& base, std::string_view relative
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
                                                     std::string_view guard);
 // Why a path that is judged by its contents must not stay as it is now; nothing when it runs only what it ran before.
+// `started`: when the first look began.
 std::optional<std::string> new_program(const Path& base, std::string_view relative,
-                                       const GuardedPath& found, const GuardedPath* before);
+                                       const GuardedPath& found, const GuardedPath* before,
+                                       std::int64_t started);
+// The guard of ".git/index" and ".git/sharedindex.*": these name files, not programs.
+bool is_index(std::string_view guard);
 
 }  // namespace coop::guards
