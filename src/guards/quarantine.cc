@@ -126,10 +126,12 @@ class Quarantine {
       return;
     }
     if (is_served(found.path, found.guard, before)) {
+      if (old == nullptr || !same_object(found, *old))
+        return judge_served(root, before, found, old);
       // By another name of the same file it could be written.
-      const bool same = old != nullptr && same_object(found, *old);
-      const bool unknown = same && !has_version(found.path) && may_have_changed(found, before);
-      if (unknown || (same && has_version(found.path))) settle(root, before, found);
+      const bool kept = has_version(found.path) && (found.directory || old->links > 1);
+      if (kept || (!has_version(found.path) && may_have_changed(found, before)))
+        settle(root, before, found);
       return;
     }
     if (old == nullptr) {
@@ -147,6 +149,26 @@ class Quarantine {
     if (same_object(found, *old) && found.changed == old->changed) return;
     if (user_changed(found, *old)) return compare(found, *old);
     settle(root, before, found);
+  }
+
+  // New or replaced in a served directory: by the host, but perhaps with a file that the sandbox could write under the name
+  // it had before.
+  void judge_served(const Path& root, const WorkspaceFacts& before, const GuardedPath& found,
+                    const GuardedPath* old) {
+    if (!may_be_touched(found) || (old != nullptr && same_link(found, *old))) return;
+    if (old != nullptr) return settle(root, before, found);
+    move(root, before, found,
+         "a program outside gave it this name, but the sandbox could write it before");
+  }
+
+  bool may_be_touched(const GuardedPath& found) const {
+    constexpr std::size_t kMost = 2000;
+    if (trees_.touched.may_have({found.device, found.inode, found.born})) return true;
+    if (!found.directory) return false;
+    const std::optional<std::vector<BornFile>> below = files_below(found.path, kMost);
+    return !below || std::ranges::any_of(*below, [&](const BornFile& file) {
+      return trees_.touched.may_have(file);
+    });
   }
 
   // The user has moved a directory that contains it. From inside it could not be moved, nor changed in its new place: the

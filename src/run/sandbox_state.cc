@@ -19,6 +19,7 @@
 #include "guards/made_inside.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
+#include "policy/builtin.h"
 #include "policy/merge/bounded.h"
 #include "policy/variables.h"
 #include "run/lost_files.h"
@@ -40,7 +41,8 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .quarantine = prepared.quarantine,
           .record = state.record.path(),
           .doubtful = state.doubtful,
-          .gaps = state.gaps};
+          .gaps = state.gaps,
+          .touched = state.files ? state.files->touched() : guards::Touched{}};
 }
 
 std::vector<int> numbers_of(const std::vector<UniqueFd>& descriptors) {
@@ -316,12 +318,15 @@ void add_small_indexes(const std::vector<WorkspaceFacts>& before, std::vector<Pa
 // Before the child gets the rest of the plan, or a command: nothing can have written them through a gap yet.
 Result<void> keep_versions(Sandbox::State& state) {
   const Prepared& prepared = state.prepared;
-  // What is served cannot be written by its own name, but by others in the workspace. First: the space is bounded.
+  // What is served cannot be written by its own name, but by others in the workspace, or before the host gave it that
+  // name. First: the space is bounded.
   std::vector<Path> paths;
   for (const GitDirectory& git : prepared.plan.guards.served)
     for (const WorkspaceFacts& facts : prepared.before)
       for (const GuardedPath& found : facts.guarded)
-        if (is_within(found.path, git.path) && guards::has_other_names(found.path))
+        if (is_within(found.path, git.path) &&
+            policy::guard_kind(found.guard) != policy::GuardKind::contents &&
+            (!found.directory || guards::has_other_names(found.path)))
           paths.push_back(found.path);
   const std::vector<Path>& mounted = prepared.plan.guards.mounted;
   paths.insert(paths.end(), mounted.begin(), mounted.end());
