@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <string_view>
 
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::size_t kMostNotes = 200;
 constexpr std::size_t kMostListed = 100;
+constexpr const char* kMayChange = "a program may still have it open for writing";
 
 bool same_object(const GuardedPath& left, const GuardedPath& right) {
   return left.device == right.device && left.inode == right.inode && left.born == right.born &&
@@ -110,7 +112,7 @@ class Quarantine {
   }
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
-    if (found.harmless) return;
+    if (found.harmless) return judge_harmless(root, before, found);
     const bool by_contents = policy::guard_kind(found.guard) == policy::GuardKind::contents;
     const GuardedPath* old = find(found.path);
     if (old != nullptr && is_doubtful(found.path)) {
@@ -121,7 +123,10 @@ class Quarantine {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     if (by_contents) {
-      const auto danger = new_program(base, relative, found, old, before.started);
+      auto danger = new_program(base, relative, found, old, before.started);
+      const bool changed =
+          old == nullptr || !same_object(found, *old) || found.changed != old->changed;
+      if (!danger && changed && may_still_change(base, relative, patience_)) danger = kMayChange;
       if (danger && move(root, before, found, *danger)) put_index_back(base, relative, found);
       return;
     }
@@ -149,6 +154,16 @@ class Quarantine {
     if (same_object(found, *old) && found.changed == old->changed) return;
     if (user_changed(found, *old)) return compare(found, *old);
     settle(root, before, found);
+  }
+
+  // A .git or commondir file that leads where it may. One that another sandbox holds open could lead elsewhere later.
+  void judge_harmless(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+    const GuardedPath* const old = find(found.path);
+    if (!found.link.empty() || found.directory) return;
+    if (old != nullptr && same_object(found, *old) && found.changed == old->changed) return;
+    const Path base = base_of(root, before, found.path);
+    if (may_still_change(base, relative_to(found.path, base), patience_))
+      move(root, before, found, kMayChange);
   }
 
   // New or replaced in a served directory: by the host, but perhaps with a file that the sandbox could write under the name
@@ -466,6 +481,7 @@ class Quarantine {
   std::map<std::string_view, const GuardedPath*> known_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, const GuardedPath*> moved_{};  // by inode
   QuarantineReport report_{};
+  std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
 };
 

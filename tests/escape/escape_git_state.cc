@@ -272,5 +272,35 @@ KERNEL_TEST(EscapeIndex, AnEarlierVersionIsPutBackAndAGoodOneStays) {
   EXPECT_EQ(read_file(workspace / ".git/index"), settled) << bad.dump();
 }
 
+// git uses the settings of a bare repository for its worktrees, with or without a HEAD.
+KERNEL_TEST(EscapeNewRepository, HooksOfABareRepositoryWithoutItsHead) {
+  const std::string prepare = std::string(kCommitted) +
+                              "git clone -q --bare . bare.git; rm -rf .git f bare.git/hooks; "
+                              "git -C bare.git worktree add -q ../tree";
+  const std::string attack =
+      "mkdir bare.git/hooks; printf '#!/bin/sh\ntouch ../ran\n' > bare.git/hooks/post-checkout; "
+      "chmod +x bare.git/hooks/post-checkout; rm bare.git/HEAD";
+  expect_harmless(prepare, attack, "cd tree; git checkout .", ".git/hooks");
+}
+
+// git-lfs makes objects/ab/cd/NAME below it.
+KERNEL_TEST(EscapeNewRepository, SymlinksWhereLargeFilesAreKept) {
+  for (const char* const link :
+       {"lfs/objects/ab", "lfs/objects/ab/cd", "lfs/tmp/x/y", "lfs/cache/locks/refs"}) {
+    const Workspace workspace;
+    host_git(workspace, std::string(kCommitted) + "mkdir .git/lfs");
+    const std::string path = std::string(".git/") + link;
+    const std::string script =
+        "mkdir -p $(dirname " + path + ") .git/lfs/objects/ef/01; ln -s /tmp " + path;
+    const auto leaves_link = [&](const Arguments& flags) {
+      EXPECT_EQ(workspace.run({"sh", "-c", script}, flags).exit_code, 0) << link;
+      return run_bare({"test", "-L", workspace / path}).exit_code == 0;
+    };
+    EXPECT_FALSE(leaves_link({})) << link;
+    EXPECT_TRUE(exists(workspace / ".git/lfs/objects/ef/01")) << link;  // control
+    EXPECT_TRUE(leaves_link({"--allow-guarded", ".git"})) << link;
+  }
+}
+
 }  // namespace
 }  // namespace coop::tests

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <memory>
+#include <thread>
 
 #include "base/path.h"
 #include "base/text.h"
@@ -195,6 +196,26 @@ std::optional<std::string> danger_at(const Path& base, std::string_view relative
   directory->make_writable();
   return config ? danger_of_config(directory->fd(), name, found.path, trees)
                 : danger_of_directory(directory->fd(), name, hooks ? Held::hooks : Held::remotes);
+}
+
+bool may_still_change(const Path& base, std::string_view relative,
+                      std::chrono::milliseconds& patience) {
+  constexpr std::chrono::milliseconds kStep{5};
+  const Result<DirectoryStack> directory = open_parent(base, relative);
+  if (!directory) return true;
+  const UniqueFd fd(::openat(directory->fd(), std::string(name_of(relative)).c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode)) return true;
+  if (status.st_nlink > 1) return true;
+  for (;; patience -= kStep) {
+    if (::fcntl(fd.get(), F_SETSIG, SIGURG) == 0 && ::fcntl(fd.get(), F_SETLEASE, F_RDLCK) == 0)
+      return ::fcntl(fd.get(), F_SETLEASE, F_UNLCK) < 0;
+    // Some file systems have no leases.
+    if (errno != EAGAIN && errno != EBUSY) return false;
+    if (patience <= std::chrono::milliseconds(0)) return true;
+    std::this_thread::sleep_for(kStep);
+  }
 }
 
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
