@@ -328,7 +328,8 @@ KERNEL_TEST(EscapeServed, EverydayGitWorks) {
 
 // Files that the user may not write, for the supervisor could.
 KERNEL_TEST(EscapeServed, PermissionsAreThoseOfTheCaller) {
-  if (!is_root()) return;  // an ordinary user's supervisor has no more rights than the sandbox
+  if (!is_root())
+    GTEST_SKIP() << "an ordinary user's supervisor has no more rights than the sandbox";
   const Workspace workspace;
   make_repository(workspace);
   write_file(workspace / ".git/foreign", "theirs\n");
