@@ -27,7 +27,8 @@ std::vector<std::string> folded_components(std::string_view path) {
 }
 
 bool begins_with(std::span<const std::string> names, const std::vector<std::string>& wanted) {
-  return names.size() >= wanted.size() && std::ranges::equal(names.first(wanted.size()), wanted);
+  return names.size() >= wanted.size() &&
+         std::ranges::equal(names.first(wanted.size()), wanted, is_component);
 }
 
 // The rest of a guard's name after the component that `link` replaces: "/settings.json" for

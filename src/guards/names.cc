@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view kLongS = "\u017f";
 constexpr std::string_view kKelvin = "\u212a";
 
+constexpr std::string_view kAny = "*";  // at the end of a guard's component
+
 // Some file systems drop trailing dots and blanks.
 std::string_view without_tail(std::string_view name) {
   while (name.size() > 1 && (name.back() == '.' || name.back() == ' ')) name.remove_suffix(1);
@@ -34,8 +36,10 @@ char next_folded(std::string_view& name) {
 
 // Allocates nothing: asked for every entry of a tree.
 bool is_folded_to(std::string_view name, std::string_view wanted) {
-  for (name = without_tail(name); !name.empty(); wanted.remove_prefix(1))
+  for (name = without_tail(name); !name.empty(); wanted.remove_prefix(1)) {
+    if (wanted == kAny) return true;
     if (wanted.empty() || next_folded(name) != wanted.front()) return false;
+  }
   return wanted.empty();
 }
 
@@ -64,6 +68,12 @@ std::string folded(std::string_view name) {
   std::string text;
   for (name = without_tail(name); !name.empty();) text += next_folded(name);
   return text;
+}
+
+bool is_component(std::string_view folded_name, std::string_view component) {
+  if (!component.ends_with(kAny)) return folded_name == component;
+  component.remove_suffix(kAny.size());
+  return folded_name.size() > component.size() && folded_name.starts_with(component);
 }
 
 GuardNames::GuardNames(std::span<const std::string> names, std::span<const NamedPath> named,
@@ -99,6 +109,10 @@ void GuardNames::add(const std::string& name, const std::vector<std::string>& ro
   add_interesting(guard.folded.front());
   const bool anywhere = kind == GuardKind::anywhere || kind == GuardKind::file;
   (in_git ? in_git_ : anywhere ? anywhere_ : beside_).push_back(std::move(guard));
+  if (name != ".git/index") return;
+  // The larger part of a split one.
+  in_git_.push_back(make_guard(name, "sharedindex.*"));
+  add_interesting(in_git_.back().folded.front());
 }
 
 std::vector<NamedPath> named_in_home(std::span<const std::string> names,

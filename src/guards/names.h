@@ -15,6 +15,9 @@ namespace coop::guards {
 // this form everywhere, so that a guard does not depend on the file system.
 std::string folded(std::string_view name);
 
+// Whether a name, in that form, is this component of a guard. One that ends in "*" stands for all that begin so.
+bool is_component(std::string_view folded_name, std::string_view component);
+
 struct Guard {
   std::string name{};                 // ".git/info/attributes"
   std::vector<std::string> parts{};   // relative to where it is looked for: "info", "attributes"

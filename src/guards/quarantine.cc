@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <string_view>
 
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::size_t kMostNotes = 200;
 constexpr std::size_t kMostListed = 100;
+constexpr const char* kMayChange = "a program may still have it open for writing";
 
 bool same_object(const GuardedPath& left, const GuardedPath& right) {
   return left.device == right.device && left.inode == right.inode && left.born == right.born &&
@@ -113,7 +115,7 @@ class Quarantine {
   }
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
-    if (found.harmless) return;
+    if (found.harmless) return judge_harmless(root, before, found);
     const bool by_contents = policy::guard_kind(found.guard) == policy::GuardKind::contents;
     const GuardedPath* old = find(found.path);
     if (old != nullptr && is_doubtful(found.path)) {
@@ -124,15 +126,20 @@ class Quarantine {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     if (by_contents) {
-      if (const auto program = new_program(base, relative, found, old))
-        move(root, before, found, *program);
+      auto danger = new_program(base, relative, found, old, before.started);
+      const bool changed =
+          old == nullptr || !same_object(found, *old) || found.changed != old->changed;
+      if (!danger && changed && may_still_change(base, relative, patience_)) danger = kMayChange;
+      if (danger && move(root, before, found, *danger)) put_index_back(base, relative, found);
       return;
     }
     if (is_served(found.path, found.guard, before)) {
+      if (old == nullptr || !same_object(found, *old))
+        return judge_served(root, before, found, old);
       // By another name of the same file it could be written.
-      const bool same = old != nullptr && same_object(found, *old);
-      const bool unknown = same && !has_version(found.path) && may_have_changed(found, before);
-      if (unknown || (same && has_version(found.path))) settle(root, before, found);
+      const bool kept = has_version(found.path) && (found.directory || old->links > 1);
+      if (kept || (!has_version(found.path) && may_have_changed(found, before)))
+        settle(root, before, found);
       return;
     }
     if (old == nullptr) {
@@ -150,6 +157,36 @@ class Quarantine {
     if (same_object(found, *old) && found.changed == old->changed) return;
     if (user_changed(found, *old)) return compare(found, *old);
     settle(root, before, found);
+  }
+
+  // A .git or commondir file that leads where it may. One that another sandbox holds open could lead elsewhere later.
+  void judge_harmless(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+    const GuardedPath* const old = find(found.path);
+    if (!found.link.empty() || found.directory) return;
+    if (old != nullptr && same_object(found, *old) && found.changed == old->changed) return;
+    const Path base = base_of(root, before, found.path);
+    if (may_still_change(base, relative_to(found.path, base), patience_))
+      move(root, before, found, kMayChange);
+  }
+
+  // New or replaced in a served directory: by the host, but perhaps with a file that the sandbox could write under the name
+  // it had before.
+  void judge_served(const Path& root, const WorkspaceFacts& before, const GuardedPath& found,
+                    const GuardedPath* old) {
+    if (!may_be_touched(found) || (old != nullptr && same_link(found, *old))) return;
+    if (old != nullptr) return settle(root, before, found);
+    move(root, before, found,
+         "a program outside gave it this name, but the sandbox could write it before");
+  }
+
+  bool may_be_touched(const GuardedPath& found) const {
+    constexpr std::size_t kMost = 2000;
+    if (trees_.touched.may_have({found.device, found.inode, found.born})) return true;
+    if (!found.directory) return false;
+    const std::optional<std::vector<BornFile>> below = files_below(found.path, kMost);
+    return !below || std::ranges::any_of(*below, [&](const BornFile& file) {
+      return trees_.touched.may_have(file);
+    });
   }
 
   // The user has moved a directory that contains it. From inside it could not be moved, nor changed in its new place: the
@@ -184,10 +221,18 @@ class Quarantine {
   }
 
   // Of a repository that an earlier sandbox made: without settings it would have no remotes.
-  void put_settings_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+  bool put_settings_back(const Path& base, std::string_view relative, const GuardedPath& found) {
     const Version* const old = find_version(trees_.versions, found.path);
-    if (old != nullptr && !is_doubtful(found.path) && store_.put_back(base, relative, *old))
-      note(found.path, "is as it was before the run again");
+    if (old == nullptr || is_doubtful(found.path) || !store_.put_back(base, relative, *old))
+      return false;
+    note(found.path, "is as it was before the run again");
+    return true;
+  }
+
+  // Without one git takes every file for deleted.
+  void put_index_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+    if (!is_index(found.guard) || put_settings_back(base, relative, found)) return;
+    note(found.path, "was moved away; \"git reset\" makes a new one from the last commit");
   }
 
   // After an incomplete first walk, "not seen before" proves nothing, so use the ctime: creating,
@@ -439,6 +484,7 @@ class Quarantine {
   std::map<std::string_view, const GuardedPath*> known_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, const GuardedPath*> moved_{};  // by inode
   QuarantineReport report_{};
+  std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "coop/sandbox.h"
+#include "guards/git/touched_files.h"
 #include "guards/versions.h"
 #include "host/facts.h"
 #include "sys/tree/tree_watch.h"
@@ -37,6 +38,8 @@ struct WatchedTrees {
   std::span<const Path> doubtful{};
   // Of `mounted`: whose mount was lost and made again. The sandbox may have opened them in between.
   std::span<const Path> gaps{};
+  Touched
+      touched{};  // files in `served` that the sandbox could write, under names that are not guarded
   Path indexes{};  // of earlier looks; empty: everything is listed
   TreeWatch* watch = nullptr;
 };

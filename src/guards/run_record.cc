@@ -75,6 +75,10 @@ Told from_bytes(std::string_view bytes) {
   return told;
 }
 
+// The only content of one byte: the run looks, and no command of it runs yet. Any other content that cannot be read, none
+// at all included, is that of a run whose sandbox may have made anything.
+constexpr std::string_view kLooking = "L";
+
 constexpr char kEnded = '~';  // between the name of a record and when its run ended
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
@@ -83,7 +87,7 @@ struct Other {
   std::string name{};
   UniqueFd file{};
   bool live = false;
-  bool told = false;
+  bool looking = false;
 
   // A run that ended before this one began has judged all that it made.
   bool ended_before(std::int64_t time) const {
@@ -106,8 +110,11 @@ std::vector<Other> others_in(int directory, std::string_view own) {
         struct stat status{};
         if (!file || ::fstat(file->get(), &status) < 0 || !S_ISREG(status.st_mode))
           return Next::go_on;
+        char mark = 0;
+        const bool looking = status.st_size == kLooking.size() &&
+                             ::pread(file->get(), &mark, 1, 0) == 1 && mark == kLooking.front();
         const bool live = ::flock(file->get(), LOCK_SH | LOCK_NB) < 0;
-        others.push_back({std::string(name), std::move(*file), live, status.st_size > 0});
+        others.push_back({std::string(name), std::move(*file), live, looking});
         return Next::go_on;
       });
   return others;
@@ -115,7 +122,7 @@ std::vector<Other> others_in(int directory, std::string_view own) {
 
 // While a run looks, the records of those that have ended stay: it may have seen what they made. False then.
 bool remove_ended(int directory, const std::vector<Other>& others) {
-  if (std::ranges::any_of(others, [](const Other& other) { return other.live && !other.told; }))
+  if (std::ranges::any_of(others, [](const Other& other) { return other.live && other.looking; }))
     return false;
   for (const Other& other : others)
     if (!other.live) ::unlinkat(directory, other.name.c_str(), 0);
@@ -182,6 +189,7 @@ Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id)
     record.entered_ = now();
     if (::flock(record.file_.get(), LOCK_EX | LOCK_NB) < 0)
       return system_error("flock", record.path_);
+    TRY(write_all(record.file_.get(), kLooking, record.path_));
     return record;
   }
   return system_error_of(EEXIST, "open", join(directory, id));
@@ -196,7 +204,7 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   const std::vector<Other> others = others_in(all.get(), name_of(path_));
   std::vector<Path> doubtful;
   for (const Other& other : others) {
-    if (!other.told || other.ended_before(entered_)) continue;
+    if (other.looking || other.ended_before(entered_)) continue;
     const Result<std::string> bytes = read_all(other.file.get(), other.name);
     Told told = from_bytes(bytes ? *bytes : std::string());
     if (knows_elsewhere(told, roots)) told = {.roots = {"/"}};
@@ -211,6 +219,7 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   Told told{.roots = std::vector<Path>(roots.begin(), roots.end())};
   if (!looks.empty()) told.started = std::ranges::min(looks, {}, &WorkspaceFacts::started).started;
   std::ranges::set_difference(all_guarded(looks), doubtful, std::back_inserter(told.known));
+  if (::lseek(file_.get(), 0, SEEK_SET) < 0) return system_error("lseek", path_);
   TRY(write_all(file_.get(), to_bytes(told), path_));
   return doubtful;
 }

@@ -22,11 +22,12 @@ class RunRecord {
   RunRecord& operator=(RunRecord&& other) noexcept;
   ~RunRecord() { leave(); }
 
-  // Before the first look. The record is empty: no command runs yet.
+  // Before the first look. The record says that no command runs yet.
   static Result<RunRecord> enter(const Path& directory, const std::string& id);
 
   // After the first look, before a command can run. Returns the guarded paths that the sandbox of another run may have
-  // made or changed, sorted; later runs are told the others.
+  // made or changed, sorted; later runs are told the others. After an error no command may run: others would trust what it
+  // makes.
   Result<std::vector<Path>> tell(std::span<const Path> roots, std::span<const WorkspaceFacts> looks,
                                  std::span<const Version> versions);
   // After the last look.

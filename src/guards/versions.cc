@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -157,6 +158,33 @@ bool has_other_names(const Path& path) {
         });
   }
   return false;
+}
+
+std::optional<std::vector<BornFile>> files_below(const Path& directory, std::size_t most) {
+  std::vector<BornFile> files;
+  std::vector<Path> left{directory};
+  const auto buffer = make_entry_buffer();
+  while (!left.empty()) {
+    const Path at = std::move(left.back());
+    left.pop_back();
+    const Result<DirectoryStack> opened = DirectoryStack::open(at);
+    if (!opened) return std::nullopt;
+    const Result<void> listed =
+        for_each_entry(opened->fd(), *buffer, [&](std::string_view name, unsigned char) {
+          struct statx status{};
+          if (::statx(opened->fd(), name.data(), AT_SYMLINK_NOFOLLOW,
+                      STATX_BASIC_STATS | STATX_BTIME, &status) < 0)
+            return Next::go_on;
+          const bool born = (status.stx_mask & STATX_BTIME) != 0;
+          files.emplace_back(
+              makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino,
+              born ? status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec : 0);
+          if (S_ISDIR(status.stx_mode)) left.push_back(join(at, name));
+          return files.size() > most ? Next::stop : Next::go_on;
+        });
+    if (!listed || files.size() > most) return std::nullopt;
+  }
+  return files;
 }
 
 std::optional<Version> read_version(int directory, const std::string& name, const Path& path) {

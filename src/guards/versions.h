@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "coop/path.h"
+#include "guards/git/touched_files.h"
 
 namespace coop::guards {
 
@@ -38,6 +39,9 @@ Versions keep_versions(const std::vector<Path>& mounted);
 
 // Whether it is a file with several names, or a directory with such a file in it.
 bool has_other_names(const Path& path);
+
+// Everything below a directory; nothing when it has more than `most` entries or cannot be read.
+std::optional<std::vector<BornFile>> files_below(const Path& directory, std::size_t most);
 
 // What is at `name` in an open directory now. Nothing when it is too large to be kept, or is or contains a device, a FIFO
 // or a socket.

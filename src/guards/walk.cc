@@ -269,8 +269,24 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
   if (!directory_->leave()) give_up();
 }
 
-// git writes to files in all of these, through symlinks too. In objects and lfs only to a few near the top; the rest of
-// them, and of git-annex, is large.
+std::vector<std::string> GuardWalk::directories_here() {
+  std::vector<std::string> names;
+  const Result<void> read =
+      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
+        if (++entries_ > limits_.entries) {
+          give_up();
+          return Next::stop;
+        }
+        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
+        if (type == DT_DIR) names.emplace_back(entry);
+        return Next::go_on;
+      });
+  if (!read) complete_ = false;
+  return names;
+}
+
+// git writes to files in all of these, through symlinks too. In objects, lfs and annex only in directories near the top:
+// what lies below is large.
 void GuardWalk::look_for_links(const Level& level) {
   constexpr std::size_t kDeepest = 64;  // of the names of branches
   for (std::size_t at = 0; at < level.pending.size() && !stopped_;) {
@@ -280,10 +296,17 @@ void GuardWalk::look_for_links(const Level& level) {
     if (whole == "modules" || whole == "worktrees" || whole == "hooks") continue;
     const bool large = whole == "objects" || whole == "lfs" || whole == "annex";
     find_git_links(name, path_, large ? 0 : kDeepest, large ? Deeper::ignored : Deeper::guarded);
-    if (whole != "objects") continue;
+    if (!large) continue;
     if (const Result<void> entered = directory_->enter(name); !entered) continue;
-    for (const char* const below : {"info", "pack"})
-      find_git_links(below, join(path_, name), 1, Deeper::ignored);
+    if (whole == "objects") {
+      for (const char* const below : {"info", "pack"})
+        find_git_links(below, join(path_, name), 1, Deeper::ignored);
+    } else {
+      // git-lfs and git-annex make directories objects/ab/cd, and keep little elsewhere.
+      for (const std::string& below : directories_here())
+        find_git_links(below, join(path_, name), folded(below) == "objects" ? 1 : kDeepest,
+                       Deeper::ignored);
+    }
     if (!directory_->leave()) give_up();
   }
 }
@@ -342,7 +365,7 @@ void GuardWalk::find_git_pointer(const std::string& name, Place place) {
 
 void GuardWalk::match(const Guard& guard, const Sight& sight) {
   for (const Seen& seen : sight)
-    if (seen.folded == guard.folded.front()) follow(guard, 0, seen.name, path_);
+    if (is_component(seen.folded, guard.folded.front())) follow(guard, 0, seen.name, path_);
 }
 
 // Follows a guard's name from the current directory on. A symlink on the way is guarded in its place:

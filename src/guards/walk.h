@@ -114,6 +114,7 @@ class GuardWalk {
   enum class Deeper : std::uint8_t { ignored, guarded };  // what lies below the last level
   void find_git_links(const std::string& name, const Path& above, std::size_t levels,
                       Deeper levels_end);
+  std::vector<std::string> directories_here();
   void look_at_git_file(const std::string& name);
   void match(const Guard& guard, const Sight& sight);
   void follow(const Guard& guard, std::size_t index, const std::string& name, const Path& above);

@@ -1,8 +1,11 @@
 #include "guards/workspace.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <ctime>
 
+#include "base/path.h"
 #include "guards/git/outside.h"
 #include "guards/names.h"
 #include "guards/trail.h"
@@ -43,6 +46,15 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
   // Small trees first: many entries in the workspace must not exhaust the limit for them.
   for (const Path& git : facts.outside_git)
     TRY(with_context("looking through the repository", walk.git_directory(git)));
+  // Without its HEAD a bare repository does not look like one, but git still obeys its settings for its worktrees.
+  for (const GitDirectory& git : facts.git) {
+    struct stat status{};
+    if (::lstat(join(git.path, "HEAD").c_str(), &status) == 0 ||
+        ::lstat(git.path.c_str(), &status) < 0 || status.st_dev != git.device ||
+        status.st_ino != git.inode)
+      continue;
+    [[maybe_unused]] const Result<void> may_be_gone = walk.git_directory(git.path);
+  }
   if (names_now == nullptr) add_named(walk, guards, facts.named);
   TRY(with_context("looking through the workspace", walk.tree(root, memory)));
   if (names_now != nullptr) {
@@ -79,7 +91,8 @@ Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::stri
     limits.path_bytes = kPathBytesAgain;
     for (const GuardedPath& known : before.guarded) limits.path_bytes += known.path.size();
   }
-  WorkspaceFacts facts{.outside_git = before.outside_git, .named = before.named};
+  WorkspaceFacts facts{.outside_git = before.outside_git, .git = before.git, .named = before.named};
+  facts.git.insert(facts.git.end(), before.made_inside.begin(), before.made_inside.end());
   return look(root, guards, all_trees(root, before.outside_git, writable), limits, std::move(facts),
               nullptr, spill, memory);
 }

@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "plan/environment.h"
+#include "policy/builtin.h"
 
 namespace coop::run {
 
@@ -29,8 +30,13 @@ std::map<Path, Path> sources_of(const Plan& plan) {
   return sources;
 }
 
-// Everything but the time of the look.
-bool same_look(WorkspaceFacts before, const WorkspaceFacts& now) {
+// Everything but the time of the look, and what no mount protects: the host's git writes its index again and again.
+bool same_look(WorkspaceFacts before, WorkspaceFacts now) {
+  const auto by_contents = [](const GuardedPath& path) {
+    return policy::guard_kind(path.guard) == policy::GuardKind::contents;
+  };
+  std::erase_if(before.guarded, by_contents);
+  std::erase_if(now.guarded, by_contents);
   before.started = now.started;
   return before == now;
 }
@@ -59,7 +65,7 @@ bool mounts_are_current(int root, const Plan& plan) {
 bool look_again(Sandbox::State& state, const Policy& policy) {
   Prepared& then = state.prepared;
   const Path state_directory = parent_of(parent_of(then.quarantine));
-  enter_record(state, state_directory, then.policy.id);
+  if (!enter_record(state, state_directory, then.policy.id)) return false;
   Policy same = policy;
   same.id = then.policy.id;
   Result<Prepared> now = prepare(std::move(same), state.watch);
@@ -73,8 +79,7 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
   then.before = std::move(now->before);
-  keep_versions(state);
-  return renew_charge(state).has_value();
+  return keep_versions(state) && renew_charge(state).has_value();
 }
 
 }  // namespace coop::run

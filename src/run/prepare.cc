@@ -239,6 +239,9 @@ Result<void> gather(Draft& draft) {
   TRY(plan::check_workspace_path(policy, host));
   if (!draft.looks) draft.looks = TRY(look_through(policy, host, draft));
   host.workspace = merged(*draft.looks);
+  if (policy.workspace_secrets == WorkspaceSecrets::hidden)
+    for (std::string& note : notes_on_tokens(host.workspace))
+      host.workspace.notes.push_back(std::move(note));
   host::inspect(host, host.workspace.outside_git);
   host::inspect(host, plan::wanted_natives(host));
   return {};

@@ -4,18 +4,22 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "base/path.h"
+#include "guards/git/judge.h"
 #include "guards/made_inside.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
+#include "policy/builtin.h"
 #include "policy/merge/bounded.h"
 #include "policy/variables.h"
 #include "run/lost_files.h"
@@ -38,7 +42,8 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .indexes = prepared.indexes,
           .record = state.record.path(),
           .doubtful = state.doubtful,
-          .gaps = state.gaps};
+          .gaps = state.gaps,
+          .touched = state.files ? state.files->touched() : guards::Touched{}};
 }
 
 std::vector<int> numbers_of(const std::vector<UniqueFd>& descriptors) {
@@ -234,7 +239,7 @@ Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& earl
   std::optional<Draft> without;
   if (draft.host.cgroup.kind == CgroupKind::scope) without = draft;
   state.prepared = TRY(compile(std::move(draft)));
-  keep_versions(state);
+  TRY(keep_versions(state));
   open_trees(state);
   state.charge = TRY(Charge::give(cleanup_for(state)));
   TRY(entrust_trees(state));
@@ -265,7 +270,7 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
                            const Command* command, const LaunchOptions& options) {
   Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
-  keep_versions(state);
+  TRY(keep_versions(state));
   open_trees(state);
   TRY(complete_launch(state, std::move(launch), command, options));
   if (options.defer_janitor) {
@@ -283,32 +288,59 @@ Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early
 
 }  // namespace
 
-// Without a record every guarded path is in doubt: see keep_versions().
-void enter_record(Sandbox::State& state, const Path& state_directory, const std::string& id) {
+// A user without a directory for state that can be written has no records at all: then every guarded path is in doubt, in
+// each run (see keep_versions()). Any other failure, as of a full disk, would hide this run from those that follow.
+Result<void> enter_record(Sandbox::State& state, const Path& state_directory,
+                          const std::string& id) {
+  constexpr std::array kNone{EACCES, EROFS, EPERM, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG};
   Result<guards::RunRecord> record = guards::RunRecord::enter(join(state_directory, "runs"), id);
   if (record) state.record = std::move(*record);
+  else if (!contains(kNone, record.error().errno_value))
+    return with_context("recording the run for other runs",
+                        Result<void>(std::unexpected(record.error())));
+  return {};
 }
 
+namespace {
+
+// Reading a large one at every start would cost more than it is worth: `git reset` makes a new one.
+void add_small_indexes(const std::vector<WorkspaceFacts>& before, std::vector<Path>& paths) {
+  constexpr off_t kLargest = off_t{256} << 10;
+  struct stat status{};
+  for (const WorkspaceFacts& facts : before)
+    for (const GuardedPath& found : facts.guarded)
+      if (guards::is_index(found.guard) && found.link.empty() &&
+          ::lstat(found.path.c_str(), &status) == 0 && status.st_size <= kLargest)
+        paths.push_back(found.path);
+}
+
+}  // namespace
+
 // Before the child gets the rest of the plan, or a command: nothing can have written them through a gap yet.
-void keep_versions(Sandbox::State& state) {
+Result<void> keep_versions(Sandbox::State& state) {
   const Prepared& prepared = state.prepared;
-  // What is served cannot be written by its own name, but by others in the workspace. First: the space is bounded.
+  // What is served cannot be written by its own name, but by others in the workspace, or before the host gave it that
+  // name. First: the space is bounded.
   std::vector<Path> paths;
   for (const GitDirectory& git : prepared.plan.guards.served)
     for (const WorkspaceFacts& facts : prepared.before)
       for (const GuardedPath& found : facts.guarded)
-        if (is_within(found.path, git.path) && guards::has_other_names(found.path))
+        if (is_within(found.path, git.path) &&
+            policy::guard_kind(found.guard) != policy::GuardKind::contents &&
+            (!found.directory || guards::has_other_names(found.path)))
           paths.push_back(found.path);
   const std::vector<Path>& mounted = prepared.plan.guards.mounted;
   paths.insert(paths.end(), mounted.begin(), mounted.end());
   for (const WorkspaceFacts& facts : prepared.before)
     for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
+  add_small_indexes(prepared.before, paths);
   state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
-  if (state.record.fd() < 0) return;
-  Result<std::vector<Path>> doubtful =
-      state.record.tell(prepared.plan.guards.roots, prepared.before, state.versions);
-  if (doubtful) state.doubtful = std::move(*doubtful);
+  if (state.record.fd() < 0) return {};
+  state.doubtful = TRY(
+      with_context("recording the run for other runs",
+                   state.record.tell(prepared.plan.guards.roots, prepared.before, state.versions)));
+  return {};
 }
 
 Result<void> begin_charge(const Sandbox::State& state) {
@@ -338,7 +370,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   bounded.serves_files = may_serve(draft);
   if (!options.prepared) bounded.timeout = within(options.timeout, draft.policy.bounds.timeout);
   if (!options.idle && writes(draft))
-    enter_record(*state, draft.host.state_directory, draft.policy.id);
+    TRY(enter_record(*state, draft.host.state_directory, draft.policy.id));
   if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, bounded));
   else TRY(start_at_once(*state, std::move(draft), early, command, bounded));
   if (command != nullptr) {

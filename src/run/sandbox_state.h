@@ -81,10 +81,11 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
                                               const LaunchOptions& options);
 
 // Before the look at the writable trees that a command's run is judged by.
-void enter_record(Sandbox::State& state, const Path& state_directory, const std::string& id);
+Result<void> enter_record(Sandbox::State& state, const Path& state_directory,
+                          const std::string& id);
 // After it: keeps what guarded files contain, and finds out what other runs may have written. Of git directories that
 // sandboxes made, keeps the settings: these are judged at the end, and put back if they must not stay.
-void keep_versions(Sandbox::State& state);
+Result<void> keep_versions(Sandbox::State& state);
 
 // Before a command runs: from then on the janitor takes away what is new.
 Result<void> begin_charge(const Sandbox::State& state);

@@ -17,6 +17,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/wildcard.h"
+#include "guards/git/directory.h"
+#include "guards/git/outside.h"
 #include "policy/builtin.h"
 #include "sys/real_path.h"
 #include "sys/tree/directory_stack.h"
@@ -251,6 +253,21 @@ class Search {
 
 Result<std::vector<PathRule>> workspace_secret_rules(const Path& workspace) {
   return with_context("looking for secrets", Search(workspace).run());
+}
+
+std::vector<std::string> notes_on_tokens(const WorkspaceFacts& workspace) {
+  constexpr std::size_t kMost = 10;
+  std::vector<std::string> notes;
+  for (const GitDirectory& git : workspace.git)
+    for (const char* const name : {"config", "config.worktree"}) {
+      const Path path = join(git.path, name);
+      const std::optional<std::string> text = guards::read_small(AT_FDCWD, path);
+      if (notes.size() < kMost && text && guards::has_token(*text))
+        notes.push_back("secrets: " + printable(path) +
+                        " has a token or password in it, which the command can read: git needs the "
+                        "file. Use a credential helper instead of a URL with a user in it");
+    }
+  return notes;
 }
 
 }  // namespace coop::run

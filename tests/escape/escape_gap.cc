@@ -14,6 +14,7 @@
 
 #include "escape/guarded.h"
 #include "support/harness.h"
+#include "support/without_fuse.h"
 
 namespace coop::tests {
 namespace {
@@ -23,31 +24,6 @@ using nlohmann::json;
 const std::string kHostGit =
     "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a "
     "GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; set -e; ";
-
-// These are about guards by mounts. Root gets a mount namespace without /dev/fuse; an ordinary user's test runs in one.
-class WithoutFuse {
- public:
-  WithoutFuse() {
-    if (!is_root()) return;
-    before_ = ::open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC);
-    const bool left = ::unshare(CLONE_NEWNS) == 0 &&
-                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-    EXPECT_TRUE(left && (!exists("/dev/fuse") ||
-                         ::mount("/dev/null", "/dev/fuse", nullptr, MS_BIND, nullptr) == 0));
-  }
-  WithoutFuse(const WithoutFuse&) = delete;
-  WithoutFuse& operator=(const WithoutFuse&) = delete;
-  ~WithoutFuse() {
-    if (before_ < 0) return;
-    const std::filesystem::path directory = std::filesystem::current_path();
-    EXPECT_EQ(::setns(before_, CLONE_NEWNS), 0);
-    std::filesystem::current_path(directory);
-    ::close(before_);
-  }
-
- private:
-  int before_ = -1;
-};
 
 void on_host(const Workspace& workspace, const std::string& script) {
   const Ran ran = run_bare({"sh", "-c", kHostGit + script}, {.directory = workspace.path()});

@@ -37,6 +37,8 @@ void expect_harmless(const std::string& prepare, const std::string& attack, cons
   EXPECT_TRUE(runs_on_the_host(prepare, attack, use, {"--allow-guarded", guard})) << attack;
 }
 
+constexpr const char* kCommitted = "git init -q .; echo a > f; git add f; git commit -qm a; ";
+
 KERNEL_TEST(EscapeNewRepository, ProgramInItsSettings) {
   expect_harmless(
       ":", std::string(kProgram) + "git init -q new; git -C new config core.fsmonitor '../evil'",
@@ -171,6 +173,133 @@ KERNEL_TEST(EscapeRebase, StrategyOfACherryPick) {
           "printf '[options]\\n\\tstrategy = x/evil\\n' > .git/sequencer/opts",
       "git checkout -qf HEAD -- f; git commit -qm z --allow-empty; git cherry-pick --continue",
       ".git/sequencer/opts");
+}
+
+// As git's own prompt is used with PROMPT_COMMAND. The file of the distribution, where it is installed.
+constexpr const char* kPrompt =
+    "cat > prompt.bash <<'END'\n"
+    "for f in /usr/lib/git-core/git-sh-prompt /usr/share/git/git-prompt.sh"
+    " /usr/share/git-core/contrib/completion/git-prompt.sh; do [ -e $f ] && . $f; done\n"
+    "__git_ps1 a b; : \"${PS1@P}\"\n"
+    "END\n"
+    "bash prompt.bash";
+
+KERNEL_TEST(EscapeRebase, ProgramInThePrompt) {
+  if (run_bare({"sh", "-c", "ls /usr/lib/git-core/git-sh-prompt"}).exit_code != 0)
+    GTEST_SKIP() << "git's prompt is not installed";
+  for (const char* const name : {"msgnum", "end"})
+    expect_harmless(kCommitted,
+                    "mkdir .git/rebase-merge; cd .git/rebase-merge; echo 1 > msgnum; echo 2 > end; "
+                    "echo x > head-name; echo '$(touch ran)' > " +
+                        std::string(name),
+                    kPrompt, std::string(".git/rebase-merge/") + name);
+  for (const char* const name : {"next", "last"})
+    expect_harmless(kCommitted,
+                    "mkdir .git/rebase-apply; cd .git/rebase-apply; echo 1 > next; echo 2 > last; "
+                    "echo '$(touch ran)' > " +
+                        std::string(name),
+                    kPrompt, std::string(".git/rebase-apply/") + name);
+}
+
+// git keeps names out of PS1 itself.
+KERNEL_TEST(EscapeRebase, NamesInThePromptRunNothing) {
+  EXPECT_FALSE(runs_on_the_host(kCommitted,
+                                "mkdir .git/rebase-merge; cd .git/rebase-merge; echo 1 > msgnum; "
+                                "echo 2 > end; echo '$(touch ran)' > head-name; "
+                                "echo '$(touch ran)' > onto_name",
+                                kPrompt));
+  EXPECT_FALSE(runs_on_the_host(kCommitted, "echo 'ref: refs/heads/$(touch${IFS}ran)' > .git/HEAD",
+                                kPrompt));
+}
+
+KERNEL_TEST(EscapeRebase, FileThatContinuingAPatchWrites) {
+  // "ran" is the file that the option names.
+  expect_harmless(std::string(kConflict) + "git format-patch -2 --stdout topic > p; git am p",
+                  "echo \" '--build-fake-ancestor=ran'\" > .git/rebase-apply/apply-opt",
+                  "git am --skip", ".git/rebase-apply/apply-opt");
+}
+
+// git reads an index without a look at its paths. The checksum at the end is not verified either.
+constexpr const char* kIndexedHook =
+    "mkdir -p xgit/hooks; printf '#!/bin/sh\ntouch ran ../ran\n' > xgit/hooks/post-checkout; "
+    "chmod +x xgit/hooks/post-checkout; git add xgit; rm -r xgit; ";
+constexpr const char* kPoison = "LC_ALL=C sed -i 's|xgit/hooks|.git/hooks|' ";
+
+KERNEL_TEST(EscapeIndex, HookThatACheckoutWrites) {
+  for (const char* const version : {"2", "4"})
+    expect_harmless(kCommitted,
+                    "git update-index --index-version " + std::string(version) + "; " +
+                        kIndexedHook + kPoison + ".git/index",
+                    "git checkout .; git checkout .", ".git/index");
+}
+
+KERNEL_TEST(EscapeIndex, HookInARepositoryOfItsOwn) {
+  expect_harmless(":",
+                  "git init -q new; cd new; git commit -qm a --allow-empty; " +
+                      std::string(kIndexedHook) + kPoison + ".git/index",
+                  "cd new; git checkout .; git checkout .", ".git/index");
+}
+
+KERNEL_TEST(EscapeIndex, HookInTheIndexOfAWorktree) {
+  expect_harmless(std::string(kCommitted) + "git worktree add -q tree",
+                  "export GIT_DIR=$PWD/.git/worktrees/tree GIT_WORK_TREE=$PWD; mkdir xx; cd xx; " +
+                      std::string(kIndexedHook) +
+                      "cd ..; LC_ALL=C sed -i 's|xx/xgit|../.git|' .git/worktrees/tree/index",
+                  "cd tree; git checkout .; git checkout .", ".git/index");
+}
+
+KERNEL_TEST(EscapeIndex, HookInTheSharedPartOfASplitIndex) {
+  expect_harmless(kCommitted,
+                  std::string(kIndexedHook) + "git update-index --split-index; " + kPoison +
+                      ".git/sharedindex.*",
+                  "git checkout .; git checkout .", ".git/index");
+}
+
+KERNEL_TEST(EscapeIndex, AnEarlierVersionIsPutBackAndAGoodOneStays) {
+  const Workspace workspace;
+  host_git(workspace, kCommitted);
+  const auto run = [&](const std::string& script) {
+    return json_of(workspace.run({"sh", "-c", kGit + script}, {"--json"}));
+  };
+  const nlohmann::json good = run("echo b > g; git add g");
+  EXPECT_TRUE(entry_for(good, workspace / ".git/index").is_null()) << good.dump();
+  const std::string settled = read_file(workspace / ".git/index");
+  EXPECT_NE(settled, "");
+  const nlohmann::json bad = run(std::string(kIndexedHook) + kPoison + ".git/index");
+  const nlohmann::json entry = entry_for(bad, workspace / ".git/index");
+  ASSERT_TRUE(entry.is_object()) << bad.dump();
+  EXPECT_TRUE(entry.value("problem", "").contains(".git/hooks")) << bad.dump();
+  EXPECT_EQ(read_file(workspace / ".git/index"), settled) << bad.dump();
+}
+
+// git uses the settings of a bare repository for its worktrees, with or without a HEAD.
+KERNEL_TEST(EscapeNewRepository, HooksOfABareRepositoryWithoutItsHead) {
+  const std::string prepare = std::string(kCommitted) +
+                              "git clone -q --bare . bare.git; rm -rf .git f bare.git/hooks; "
+                              "git -C bare.git worktree add -q ../tree";
+  const std::string attack =
+      "mkdir bare.git/hooks; printf '#!/bin/sh\ntouch ../ran\n' > bare.git/hooks/post-checkout; "
+      "chmod +x bare.git/hooks/post-checkout; rm bare.git/HEAD";
+  expect_harmless(prepare, attack, "cd tree; git checkout .", ".git/hooks");
+}
+
+// git-lfs makes objects/ab/cd/NAME below it.
+KERNEL_TEST(EscapeNewRepository, SymlinksWhereLargeFilesAreKept) {
+  for (const char* const link :
+       {"lfs/objects/ab", "lfs/objects/ab/cd", "lfs/tmp/x/y", "lfs/cache/locks/refs"}) {
+    const Workspace workspace;
+    host_git(workspace, std::string(kCommitted) + "mkdir .git/lfs");
+    const std::string path = std::string(".git/") + link;
+    const std::string script =
+        "mkdir -p $(dirname " + path + ") .git/lfs/objects/ef/01; ln -s /tmp " + path;
+    const auto leaves_link = [&](const Arguments& flags) {
+      EXPECT_EQ(workspace.run({"sh", "-c", script}, flags).exit_code, 0) << link;
+      return run_bare({"test", "-L", workspace / path}).exit_code == 0;
+    };
+    EXPECT_FALSE(leaves_link({})) << link;
+    EXPECT_TRUE(exists(workspace / ".git/lfs/objects/ef/01")) << link;  // control
+    EXPECT_TRUE(leaves_link({"--allow-guarded", ".git"})) << link;
+  }
 }
 
 }  // namespace

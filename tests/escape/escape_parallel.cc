@@ -1,4 +1,6 @@
 // Several sandboxes in one workspace at the same time: what one of them makes must not become the user's own for another.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -183,6 +185,23 @@ KERNEL_TEST(EscapeParallel, AWorkspaceThatIsMovedIsLookedThroughWhereItIs) {
 KERNEL_TEST(EscapeParallel, AlsoWhenTheSupervisorIsKilled) {
   const Workspace outer;
   move_workspace(outer, "echo evil > .mcp.json; sleep 0.2", "kill");
+}
+
+// Others would take for the user's own what its sandbox makes.
+KERNEL_TEST(EscapeParallel, ARunThatCannotBeRecordedDoesNotStart) {
+  const Workspace workspace;
+  const std::string runs = workspace.around() / "state/coop/runs";
+  const auto run = [&] { return workspace.run({"touch", "made"}, {}, workspace.options()); };
+  run_bare({"mkdir", "-p", runs});
+  const int directory = ::open(runs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(directory, LOCK_EX), 0);
+  const Ran ran = run();
+  EXPECT_EQ(ran.exit_code, 125) << ran.err;
+  EXPECT_TRUE(ran.err.contains("recording the run")) << ran.err;
+  EXPECT_FALSE(exists(workspace / "made"));
+  ::close(directory);
+  EXPECT_EQ(run().exit_code, 0);  // control
+  EXPECT_TRUE(exists(workspace / "made"));
 }
 
 }  // namespace

@@ -70,6 +70,39 @@ KERNEL_TEST(EscapeServed, WritingWhileTheHostReplacesTheConfiguration) {
   EXPECT_TRUE(read_file(workspace / ".git/description").contains("x\n"));  // control
 }
 
+// `sed -i` and editors write a temporary file beside the one that they replace, under a name that no rule knows.
+KERNEL_TEST(EscapeServed, ATemporaryFileOfTheHostThatTheSandboxWroteIsNotObeyed) {
+  const Workspace workspace;
+  make_repository(workspace);
+  write_file(workspace / ".git/info/attributes", "*.bin -text\n");
+  const std::string before = read_file(workspace / ".git/config");
+  Process attack({COOP_BINARY, "run", "--json", "-w", workspace.path(), "--", "sh", "-c",
+                  "touch ready; cd .git; until [ -e new-hooks/x -a -e sedXXXX ]; do sleep 0.01; "
+                  "done; echo '[core] pager = evil' >> sedXXXX; echo evil > new-hooks/pre-commit; "
+                  "echo evil > sedYYYY; touch ../written; until [ -e ../stop ]; do sleep 0.01; "
+                  "done; true"},
+                 workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  const auto host = [&](const std::string& script) {
+    const Ran ran =
+        run_bare({"sh", "-ec", "cd '" + workspace.path() + "/.git'; " + script}, RunOptions{});
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  };
+  host("cp config sedXXXX; mkdir new-hooks; touch new-hooks/x");
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "written"); }));
+  // The last is the control: nothing in it was written inside.
+  host(
+      "mv hooks old-hooks; mv new-hooks hooks; mv sedXXXX config; mv sedYYYY config.worktree; "
+      "echo '*.x -text' > sedZZZZ; mv sedZZZZ info/attributes");
+  ASSERT_TRUE(read_file(workspace / ".git/config").contains("evil"));
+  write_file(workspace / "stop", "");
+  const nlohmann::json output = json_of(attack.finish());
+  EXPECT_EQ(read_file(workspace / ".git/config"), before) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit")) << output.dump();
+  EXPECT_FALSE(exists(workspace / ".git/config.worktree")) << output.dump();
+  EXPECT_EQ(read_file(workspace / ".git/info/attributes"), "*.x -text\n") << output.dump();
+}
+
 // Each line changes a guarded name, or makes one, in some way; `ok` lines are the same with another name.
 KERNEL_TEST(EscapeServed, EveryWayToAGuardedName) {
   const Workspace workspace;
@@ -176,13 +209,18 @@ KERNEL_TEST(EscapeServed, AReplacedRepositoryIsJudgedAtTheEnd) {
   make_repository(workspace);
   Process attack({COOP_BINARY, "run", "-w", workspace.path(), "--", "sh", "-c",
                   "touch ready; while [ ! -e stop ]; do sleep 0.01; done; mkdir -p .git/hooks; "
-                  "echo evil > .git/hooks/pre-commit; "
-                  "printf '[alias]\\n\\tx = !evil\\n' >> .git/config; true"},
+                  "echo evil > .git/hooks/pre-commit && "
+                  "printf '[alias]\\n\\tx = !evil\\n' >> .git/config && touch wrote; true"},
                  workspace.options());
   ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  // Else it would make the new one read-only at once.
+  attack.signal(SIGSTOP);
   ASSERT_EQ(run_bare({"rm", "-rf", workspace / ".git"}).exit_code, 0);
   ASSERT_EQ(git(workspace.path(), "init -q .").exit_code, 0);
   write_file(workspace / "stop", "");
+  EXPECT_TRUE(eventually([&] { return exists(workspace / "wrote"); }));  // control
+  EXPECT_TRUE(read_file(workspace / ".git/config").contains("evil"));
+  attack.signal(SIGCONT);
   attack.finish();
   EXPECT_FALSE(exists(workspace / ".git/hooks/pre-commit"));
   EXPECT_FALSE(read_file(workspace / ".git/config").contains("evil"));
@@ -290,7 +328,8 @@ KERNEL_TEST(EscapeServed, EverydayGitWorks) {
 
 // Files that the user may not write, for the supervisor could.
 KERNEL_TEST(EscapeServed, PermissionsAreThoseOfTheCaller) {
-  if (!is_root()) return;  // an ordinary user's supervisor has no more rights than the sandbox
+  if (!is_root())
+    GTEST_SKIP() << "an ordinary user's supervisor has no more rights than the sandbox";
   const Workspace workspace;
   make_repository(workspace);
   write_file(workspace / ".git/foreign", "theirs\n");

@@ -128,7 +128,7 @@ KERNEL_TEST(EscapeSockets, ServerOfAnotherUserInAPrivateDirectory) {
   // Only root finds it, and cannot hide it: without capabilities over that user's directory it cannot get there. Neither
   // can the command, so the sandbox starts.
   const Workspace workspace(visible_place());
-  if (!is_root()) return;  // only root can make the directory of another user
+  if (!is_root()) GTEST_SKIP() << "only root can make the directory of another user";
   const std::string place = workspace.around() / "private";
   make_directories(place);
   const Server server = Server::at_path(place + "/app.sock");

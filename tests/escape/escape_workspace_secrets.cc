@@ -181,5 +181,21 @@ KERNEL_TEST(EscapeWorkspaceSecrets, HiddenFromPeopleBelowFullTrust) {
   EXPECT_TRUE(escaped(read("bob", ".env")));
 }
 
+// git needs its settings, so they stay visible; the run says so.
+KERNEL_TEST(EscapeWorkspaceSecrets, ATokenInGitsSettingsIsNamed) {
+  const Workspace workspace;
+  const auto notes = [&](const std::string& url, const Arguments& flags) {
+    run_bare({"sh", "-c", "rm -rf .git; git init -q . && git remote add origin " + url},
+             {.directory = workspace.path()});
+    const Ran ran = workspace.run({"true"}, flags);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return ran.err.contains(".git/config has a token");
+  };
+  EXPECT_TRUE(notes("https://TOKEN@example.com/x.git", {"-v", "--hide-secrets"}));
+  EXPECT_FALSE(notes("https://TOKEN@example.com/x.git", {"-v"}));
+  EXPECT_FALSE(notes("https://example.com/x@y.git", {"-v", "--hide-secrets"}));
+  EXPECT_FALSE(notes("ssh://git@example.com/x.git", {"-v", "--hide-secrets"}));
+}
+
 }  // namespace
 }  // namespace coop::tests

@@ -35,8 +35,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace coop;
   const std::vector<std::string> names{".git", ".git/config", ".git/hooks", ".git/info/attributes"};
   guards::Refusals refusals;
-  auto files =
-      guards::GitFiles::open(directory() + "/g", guards::GuardNames(names), {}, {}, refusals);
+  guards::TouchedFiles touched;
+  auto files = guards::GitFiles::open(directory() + "/g", guards::GuardNames(names), {}, {},
+                                      refusals, touched);
   if (!files) std::abort();
   fuse::Session session(**files);
   std::vector<std::byte> message;

@@ -31,5 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (programs_in_todo(text + "\nexec x\n").size() <= found) std::abort();
   if (programs_in_strategy(text).empty() && text.contains('/')) std::abort();
   if (programs_in_options(text + "\n[options]\nstrategy = /x\n").empty()) std::abort();
+  if (programs_in_number(text).empty() && text.contains('$')) std::abort();
+  if (programs_in_apply_options(text + " '--directory=x'").empty()) std::abort();
   return 0;
 }

@@ -85,6 +85,29 @@ KERNEL_TEST(Ceiling, ExecWithAPolicyOfTheProgramsOwnIsBounded) {
   EXPECT_EQ(in_ceiling(networked, "true"), kRefused);
 }
 
+// A sandbox that was prepared before the file changed.
+KERNEL_TEST(Ceiling, AChangedFileBindsASandboxThatWaits) {
+  const Workspace workspace;
+  const std::string stricter = workspace.around() / "stricter.toml";
+  write_file(stricter, std::string(kPolicy) + "hostname = \"\"\n");
+  ::chmod(stricter.c_str(), 0644);
+  Policy policy{.workspace = workspace.path()};
+  policy.hostname = "box";
+  const auto run = [&](const std::function<bool()>& change) {
+    return with_ceiling(workspace, kPolicy, [&] {
+      Result<Pool> pool = Pool::create(policy, 1);
+      if (!pool || !eventually([&] { return pool->ready() == 1; }) || !change()) return 101;
+      return outcome_of(pool->exec({.arguments = shell("true")}));
+    });
+  };
+  EXPECT_EQ(run([] { return true; }), 0);  // control
+  EXPECT_EQ(run([&] {
+              return ::mount(stricter.c_str(), "/etc/coop/policy.toml", nullptr, MS_BIND,
+                             nullptr) == 0;
+            }),
+            kRefused);
+}
+
 // Each policy works without the organisation's line, and not with it.
 KERNEL_TEST(Ceiling, WhatOnlyFlagsCouldSetIsBoundedToo) {
   const Workspace workspace;

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 
 #include "coop/sandbox.h"
 #include "kernel/support.h"
+#include "support/without_fuse.h"
 
 namespace coop::tests {
 namespace {
@@ -207,7 +210,9 @@ KERNEL_TEST(KernelPoolAge, AGuardedFileOfTheUserIsGuardedAndStays) {
   EXPECT_EQ(read_file(aged.workspace / "plain"), "more\n");  // control
 }
 
+// Of a served git directory no mount would be lost.
 KERNEL_TEST(KernelPoolAge, AReplacedGuardedFileIsGuardedAndStays) {
+  const WithoutFuse by_mounts;
   const Workspace workspace;
   make_directories(workspace / ".git");
   write_file(workspace / ".git/HEAD", "ref: refs/heads/main\n");
@@ -220,6 +225,7 @@ KERNEL_TEST(KernelPoolAge, AReplacedGuardedFileIsGuardedAndStays) {
       pool.exec({.arguments = shell("echo evil >> .git/config; echo x > .git/description")});
   ASSERT_TRUE(done.has_value()) << to_text(done.error());
   EXPECT_TRUE(done->quarantined.empty());
+  EXPECT_GE(pool.discarded(), 1u);
   EXPECT_EQ(read_file(workspace / ".git/config"), "[core]\n\tbare = false\n");
   EXPECT_EQ(read_file(workspace / ".git/description"), "x\n");  // control
 }
@@ -236,9 +242,82 @@ KERNEL_TEST(KernelPoolAge, AFileOfAnEarlierCommandIsNotTheUsers) {
   const Result<ExecOutput> second =
       pool.exec({.arguments = shell("echo evil > .envrc; echo x > plain")});
   ASSERT_TRUE(second.has_value());
+  EXPECT_GE(pool.discarded(), 1u);  // the one that was prepared meanwhile
   EXPECT_FALSE(exists(workspace / ".envrc"));
   EXPECT_EQ(second->quarantined.size(), 1u);
   EXPECT_TRUE(exists(workspace / "plain"));  // control
+}
+
+// The host's git writes it with every `git status`.
+KERNEL_TEST(KernelPoolAge, AnotherIndexIsNoReasonToPrepareAgain) {
+  const Workspace workspace;
+  ASSERT_EQ(run_bare({"sh", "-c", "git init -q . && echo x > f && git add f"},
+                     {.directory = workspace.path()})
+                .exit_code,
+            0);
+  Pool pool = must_make(workspace, 1);
+  ASSERT_TRUE(eventually([&] { return pool.ready() == 1; }));
+  ASSERT_EQ(
+      run_bare({"sh", "-c", "echo y > g && git add g"}, {.directory = workspace.path()}).exit_code,
+      0);
+  const Result<ExecOutput> done = pool.exec({.arguments = shell("git ls-files")});
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->standard_output.text, "f\ng\n");
+  EXPECT_EQ(pool.discarded(), 0u);
+}
+
+// A server that begins to listen while the sandbox waits.
+KERNEL_TEST(KernelPoolAge, ANewSocketIsNotReachable) {
+  const Workspace workspace(visible_place());
+  const std::string place = workspace.around() / "srv";
+  make_directories(place);
+  write_file(place + "/file", "");
+  Policy policy;
+  policy.view = View::host;
+  Pool pool = must_make(workspace, 1, policy);
+  ASSERT_TRUE(eventually([&] { return pool.ready() == 1; }));
+  const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = place + "/app.sock";
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(server, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(server, 1), 0);
+  const Result<ExecOutput> done =
+      pool.exec({.arguments = shell("test -S " + path + " && echo reachable; ls " + place)});
+  ::close(server);
+  ASSERT_TRUE(done.has_value()) << to_text(done.error());
+  EXPECT_FALSE(done->standard_output.text.contains("reachable"));
+  EXPECT_TRUE(done->standard_output.text.contains("file\n"));  // control
+  EXPECT_GE(pool.discarded(), 1u);
+}
+
+// The user logs in somewhere while the sandbox waits.
+KERNEL_TEST(KernelPoolAge, ANewSecretIsNotVisible) {
+  const Workspace workspace(visible_place());
+  const std::string home = workspace.around().path();
+  const pid_t program = ::fork();
+  ASSERT_GE(program, 0);
+  if (program == 0) {
+    ::setenv("HOME", home.c_str(), 1);
+    Policy policy;
+    policy.view = View::host;
+    policy.home = HomeView::shown;
+    Pool pool = must_make(workspace, 1, policy);
+    if (!eventually([&] { return pool.ready() == 1; })) ::_exit(2);
+    write_file(home + "/.netrc", "SECRET");
+    write_file(home + "/notes", "public");
+    const Result<ExecOutput> done =
+        pool.exec({.arguments = shell("cat " + home + "/.netrc " + home + "/notes")});
+    if (!done) ::_exit(3);
+    if (done->standard_output.text.contains("SECRET")) ::_exit(4);
+    if (!done->standard_output.text.contains("public")) ::_exit(5);  // control
+    ::_exit(pool.discarded() >= 1 ? 0 : 6);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(program, &status, 0), program);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // The next sandbox is prepared while the first command already has a repository there.

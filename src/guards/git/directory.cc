@@ -27,4 +27,19 @@ std::optional<std::string> config_value(std::string_view text, std::string_view 
   return syntax == Syntax::good ? found : std::nullopt;
 }
 
+bool has_token(std::string_view text) {
+  const auto names_user = [](std::string_view url) {
+    const std::size_t at = url.find("://");
+    if (at == std::string_view::npos || !url.starts_with("http")) return false;
+    const std::string_view rest = url.substr(at + 3);
+    return rest.substr(0, rest.find('/')).contains('@');
+  };
+  bool found = false;
+  const Syntax syntax = for_each_setting(text, [&](const GitSetting& setting) {
+    found = found || names_user(setting.value.value_or("")) ||
+            names_user(setting.subsection.value_or("")) || setting.key == "extraheader";
+  });
+  return found || syntax != Syntax::good;
+}
+
 }  // namespace coop::guards

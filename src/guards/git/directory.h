@@ -20,4 +20,7 @@ std::optional<std::string> parse_pointer(std::string_view text);
 std::optional<std::string> config_value(std::string_view text, std::string_view section,
                                         std::string_view key);
 
+// Whether a git configuration has a password or token in it: a user in an HTTP URL, or a header for requests.
+bool has_token(std::string_view text);
+
 }  // namespace coop::guards

@@ -173,6 +173,18 @@ bool runs_nothing(std::string_view line) {
   return command.empty() || command.starts_with('#') || contains(kCommands, command);
 }
 
+bool is_plain_apply_option(std::string_view option) {
+  constexpr std::array<std::string_view, 5> kOptions{"--ignore-space-change", "--ignore-whitespace",
+                                                     "--reject", "--no-reject", "--unidiff-zero"};
+  constexpr std::array<std::string_view, 3> kWithValue{"--whitespace=", "--exclude=", "--include="};
+  const bool counted = option.size() > 2 && (option.starts_with("-p") || option.starts_with("-C"));
+  if (counted) return option.find_first_not_of("0123456789", 2) == std::string_view::npos;
+  return !option.contains('\0') && (contains(kOptions, option) ||
+                                    std::ranges::any_of(kWithValue, [&](std::string_view begin) {
+                                      return option.starts_with(begin);
+                                    }));
+}
+
 }  // namespace
 
 bool is_plain_remote(std::string_view url) {
@@ -253,6 +265,32 @@ std::vector<std::string> programs_in_options(std::string_view text) {
     if (!known && !contains(kOptions, pattern)) programs.push_back(pattern + " = " + value);
   });
   if (syntax == Syntax::malformed) programs.emplace_back("malformed options");
+  return programs;
+}
+
+std::vector<std::string> programs_in_number(std::string_view text) {
+  const bool plain = text.find_first_not_of("0123456789\r\n") == std::string_view::npos;
+  return plain ? std::vector<std::string>() : std::vector{std::string(text)};
+}
+
+std::vector<std::string> programs_in_apply_options(std::string_view text) {
+  std::vector<std::string> programs;
+  while (!text.empty()) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \r\n"), text.size()));
+    if (text.empty()) break;
+    // Each is in single quotes. One with a quote in it is not taken apart.
+    const std::size_t end = text.find('\'', 1);
+    const bool whole =
+        text.front() == '\'' && end != std::string_view::npos &&
+        (end + 1 == text.size() || std::string_view(" \r\n").contains(text[end + 1]));
+    if (!whole) {
+      programs.emplace_back(text);
+      break;
+    }
+    const std::string_view option = text.substr(1, end - 1);
+    if (!is_plain_apply_option(option)) programs.emplace_back(option);
+    text.remove_prefix(end + 1);
+  }
   return programs;
 }
 

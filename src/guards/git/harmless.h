@@ -33,5 +33,9 @@ std::vector<std::string> programs_in_todo(std::string_view text);
 std::vector<std::string> programs_in_strategy(std::string_view text);
 // The same for the options of a cherry-pick, in the format of a configuration.
 std::vector<std::string> programs_in_options(std::string_view text);
+// The number of a step. git's own prompt puts it into PS1, where the shell expands it: "$(program)".
+std::vector<std::string> programs_in_number(std::string_view text);
+// What `git am` passes to `git apply`: options that are not known to write nothing but what the patch names.
+std::vector<std::string> programs_in_apply_options(std::string_view text);
 
 }  // namespace coop::guards

@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <csignal>
 #include <memory>
+#include <thread>
 
 #include "base/path.h"
 #include "base/text.h"
 #include "guards/git/directory.h"
 #include "guards/git/harmless.h"
+#include "guards/git/index.h"
 #include "guards/git/outside.h"
 #include "guards/trail.h"
 #include "sys/fd.h"
@@ -125,7 +127,60 @@ std::optional<std::string> danger_of_directory(int parent, const std::string& na
   return std::nullopt;
 }
 
+// Of the repository that a git directory belongs to; a linked worktree's has its settings elsewhere.
+struct RepositorySettings {
+  std::optional<std::string> text{};
+  std::int64_t changed = 0;
+};
+
+RepositorySettings settings_for(int git) {
+  const std::optional<std::string> pointer = read_small(git, "commondir");
+  const std::optional<std::string> common = pointer ? parse_pointer(*pointer) : std::nullopt;
+  const std::string config = common ? join(*common, "config") : "config";
+  struct stat status{};
+  if (::fstatat(git, config.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return {};
+  return {read_small(git, config),
+          std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec};
+}
+
+// The length of its entries depends on a setting, so with another setting it is another index.
+bool is_index_as_before(int git, const GuardedPath& found, const GuardedPath* before,
+                        std::int64_t started) {
+  if (before == nullptr || before->device != found.device || before->inode != found.inode ||
+      before->born != found.born || before->changed != found.changed || found.links > 1)
+    return false;
+  const RepositorySettings settings = settings_for(git);
+  return settings.text && settings.changed < started;
+}
+
+bool read_exactly(int fd, std::uint64_t offset, std::span<char> buffer) {
+  while (!buffer.empty()) {
+    const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+    if (count <= 0) return false;
+    offset += static_cast<std::uint64_t>(count);
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+std::optional<std::string> danger_of_index_file(int git, const std::string& name) {
+  const UniqueFd fd(::openat(git, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
+    return "it is not a regular file";
+  const RepositorySettings settings = settings_for(git);
+  const bool sha256 =
+      settings.text && config_value(*settings.text, "extensions", "objectformat") == "sha256";
+  return danger_of_index(
+      {.size = static_cast<std::uint64_t>(status.st_size),
+       .read = [&](std::uint64_t offset,
+                   std::span<char> buffer) { return read_exactly(fd.get(), offset, buffer); }},
+      sha256 ? ObjectFormat::sha256 : ObjectFormat::sha1);
+}
+
 }  // namespace
+
+bool is_index(std::string_view guard) { return guard == ".git/index"; }
 
 std::optional<std::string> danger_at(const Path& base, std::string_view relative,
                                      const GuardedPath& found, const std::vector<Path>& trees) {
@@ -143,25 +198,54 @@ std::optional<std::string> danger_at(const Path& base, std::string_view relative
                 : danger_of_directory(directory->fd(), name, hooks ? Held::hooks : Held::remotes);
 }
 
+bool may_still_change(const Path& base, std::string_view relative,
+                      std::chrono::milliseconds& patience) {
+  constexpr std::chrono::milliseconds kStep{5};
+  const Result<DirectoryStack> directory = open_parent(base, relative);
+  if (!directory) return true;
+  const UniqueFd fd(::openat(directory->fd(), std::string(name_of(relative)).c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode)) return true;
+  if (status.st_nlink > 1) return true;
+  for (;; patience -= kStep) {
+    if (::fcntl(fd.get(), F_SETSIG, SIGURG) == 0 && ::fcntl(fd.get(), F_SETLEASE, F_RDLCK) == 0)
+      return ::fcntl(fd.get(), F_SETLEASE, F_UNLCK) < 0;
+    // Some file systems have no leases.
+    if (errno != EAGAIN && errno != EBUSY) return false;
+    if (patience <= std::chrono::milliseconds(0)) return true;
+    std::this_thread::sleep_for(kStep);
+  }
+}
+
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
                                                     std::string_view guard) {
+  if (is_index(guard)) return std::vector<std::string>();  // large: see new_program()
   const auto [content, text] = read_regular(directory, name, O_NOFOLLOW, kLargest);
   if (content != Content::text) return std::nullopt;
   if (guard.ends_with("/git-rebase-todo")) return programs_in_todo(text);
   if (guard.ends_with("/strategy")) return programs_in_strategy(text);
+  if (guard.ends_with("/apply-opt")) return programs_in_apply_options(text);
+  if (guard != ".git/sequencer/opts") return programs_in_number(text);
   return programs_in_options(text);
 }
 
 std::optional<std::string> new_program(const Path& base, std::string_view relative,
-                                       const GuardedPath& found, const GuardedPath* before) {
+                                       const GuardedPath& found, const GuardedPath* before,
+                                       std::int64_t started) {
   const Result<DirectoryStack> directory = open_parent(base, relative);
+  const std::string name(name_of(relative));
+  if (directory && is_index(found.guard)) {
+    if (is_index_as_before(directory->fd(), found, before, started)) return std::nullopt;
+    return danger_of_index_file(directory->fd(), name);
+  }
   const std::optional<std::vector<std::string>> programs =
-      directory ? programs_in(directory->fd(), std::string(name_of(relative)), found.guard)
-                : std::nullopt;
+      directory ? programs_in(directory->fd(), name, found.guard) : std::nullopt;
   if (!programs) return "its contents cannot be judged";
   for (const std::string& program : *programs)
     if (before == nullptr || !contains(before->programs, program))
-      return "\"" + printable(program.substr(0, 100)) + "\" could run a program";
+      return "\"" + printable(program.substr(0, 100)) + "\" could " +
+             (found.guard.ends_with("/apply-opt") ? "write another file" : "run a program");
   return std::nullopt;
 }
 

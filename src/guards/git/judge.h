@@ -1,6 +1,8 @@
 // Whether what a sandbox left at a guarded path of git may stay: it runs nothing.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +22,16 @@ std::optional<std::string> danger_at(const Path& base, std::string_view relative
 // What `name` in `directory` has git run, for guards that are judged by contents. Nothing: it cannot be told.
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
                                                     std::string_view guard);
+// Whether a file that was judged may still be changed: it is open for writing, or has another name. Waits, as long as
+// `patience` lasts, for descriptors that are just being closed.
+bool may_still_change(const Path& base, std::string_view relative,
+                      std::chrono::milliseconds& patience);
 // Why a path that is judged by its contents must not stay as it is now; nothing when it runs only what it ran before.
+// `started`: when the first look began.
 std::optional<std::string> new_program(const Path& base, std::string_view relative,
-                                       const GuardedPath& found, const GuardedPath* before);
+                                       const GuardedPath& found, const GuardedPath* before,
+                                       std::int64_t started);
+// The guard of ".git/index" and ".git/sharedindex.*": these name files, not programs.
+bool is_index(std::string_view guard);
 
 }  // namespace coop::guards

@@ -154,7 +154,7 @@ void GitNames::name_hooks(const std::string& value, const Path& git, const Path&
 }
 
 void GitNames::not_guarded(const std::string& value, const Path& git) {
-  notes_.insert("guards: core.hooksPath \"" + printable(value) + "\" of " +
+  notes_.insert("guards: core.hooksPath or init.templateDir \"" + printable(value) + "\" of " +
                 (git.empty() ? std::string("the user") : printable(git)) +
                 " is no directory of its own: hooks in it are not guarded");
 }

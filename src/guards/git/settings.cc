@@ -56,6 +56,9 @@ bool GitSettingsReader::read(int directory, const std::string& name, const Path&
     if (!setting.value) return;
     const bool core = setting.section == "core" && !setting.subsection;
     if (core && setting.key == "hookspath") settings.hooks.push_back(*setting.value);
+    // `git init` and `git clone` copy hooks and settings from there into what they make.
+    if (setting.section == "init" && !setting.subsection && setting.key == "templatedir")
+      settings.hooks.push_back(*setting.value);
     if (core && setting.key == "worktree") settings.worktrees.push_back(*setting.value);
     if (!is_include(setting)) return;
     Path file = expand_setting(*setting.value, parent_of(path), home_);

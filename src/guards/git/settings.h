@@ -11,7 +11,8 @@
 namespace coop::guards {
 
 struct GitSettings {
-  std::vector<std::string> hooks{};      // core.hooksPath, as written; every value, not the last
+  // core.hooksPath and init.templateDir, as written; every value, not the last
+  std::vector<std::string> hooks{};
   std::vector<std::string> worktrees{};  // core.worktree, as written
   std::vector<Path> files{};             // included, absolute, not normalised; they need not exist
   bool empty() const { return hooks.empty() && files.empty(); }

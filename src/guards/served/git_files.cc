@@ -71,13 +71,13 @@ Path text_of_link(int fd) {
 
 Result<std::unique_ptr<GitFiles>> GitFiles::open(const Path& directory, GuardNames names,
                                                  ServedIds ids, KnownFiles known,
-                                                 Refusals& refusals) {
+                                                 Refusals& refusals, TouchedFiles& touched) {
   const UniqueFd root = TRY(open_file("/", O_PATH | O_DIRECTORY));
   UniqueFd fd = TRY(open_beneath(root.get(), directory.substr(1), O_PATH | O_DIRECTORY));
   struct stat status{};
   if (::fstat(fd.get(), &status) < 0) return system_error("fstat", directory);
   std::unique_ptr<GitFiles> files(
-      new GitFiles(GitRules(std::move(names)), ids, std::move(known), refusals));
+      new GitFiles(GitRules(std::move(names)), ids, std::move(known), refusals, touched));
   ServedPlace top = files->rules_.top();
   files->nodes_.set_root(std::move(fd), status, std::move(top));
   return files;
@@ -265,6 +265,7 @@ Answer<Found> GitFiles::make_node(NewName at, std::uint32_t mode) {
   const std::string name(at.name);
   if (::mknodat((*parent)->fd.get(), name.c_str(), mode & (S_IFMT | kPermissions), 0) < 0)
     return failure();
+  touch((*parent)->fd.get(), name.c_str());
   return look_up(at);
 }
 
@@ -274,6 +275,7 @@ Answer<Found> GitFiles::make_directory(NewName at, std::uint32_t mode) {
   const std::string name(at.name);
   if (::mkdirat((*parent)->fd.get(), name.c_str(), mode & kPermissions) < 0) return failure();
   remember_made((*parent)->fd.get(), name);
+  touch((*parent)->fd.get(), name.c_str());
   return look_up(at);
 }
 
@@ -328,7 +330,9 @@ Answer<void> GitFiles::rename(NewName from, NewName to, std::uint32_t flags) {
     if (rules_.begins_guard((*old_parent)->place, from.name)) return refused();
     if (const Answer<void> moved = check_moved(**new_parent, to.name); !moved) return moved;
     if (brings_links(**new_parent, new_name, **old_parent)) return refused();
+    touch((*new_parent)->fd.get(), new_name.c_str());
   }
+  touch((*old_parent)->fd.get(), old_name.c_str());
   return done(::renameat2((*old_parent)->fd.get(), old_name.c_str(), (*new_parent)->fd.get(),
                           new_name.c_str(), flags));
 }
@@ -342,6 +346,7 @@ Answer<Found> GitFiles::link(fuse::Node number, NewName at) {
   if (node->hidden) return std::unexpected(EACCES);
   const Answer<ServedNode*> parent = writable_parent(at);
   if (!parent) return std::unexpected(parent.error());
+  touch(node->fd.get(), "");
   if (::linkat(AT_FDCWD, path_of(node->fd.get()).c_str(), (*parent)->fd.get(),
                std::string(at.name).c_str(), AT_SYMLINK_FOLLOW) < 0)
     return failure();
@@ -355,6 +360,12 @@ void GitFiles::remember_made(int directory, const std::string& name) {
       ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0)
     return;
   made_.emplace(status.st_dev, status.st_ino, *birth);
+}
+
+void GitFiles::touch(int directory, const char* name) {
+  struct stat status{};
+  if (::fstatat(directory, name, &status, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0)
+    touched_.add({status.st_dev, status.st_ino, birth_of(directory, name).value_or(0)});
 }
 
 bool GitFiles::was_made_inside(int fd) const {
@@ -385,6 +396,7 @@ Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr
       ((wanted.valid & FATTR_GID) != 0 && wanted.gid != ids_.inside_gid))
     return std::unexpected(EPERM);
   const std::string path = path_of(node->fd.get());
+  if ((wanted.valid & (FATTR_MODE | FATTR_SIZE)) != 0) touch(node->fd.get(), "");
   if ((wanted.valid & FATTR_MODE) != 0) {
     if (node->type == S_IFLNK) return std::unexpected(EOPNOTSUPP);
     if (::chmod(path.c_str(), wanted.mode & kPermissions) < 0) return failure();
@@ -456,6 +468,7 @@ Answer<Opened> GitFiles::open(fuse::Node number, std::uint32_t flags) {
   if (node->type != S_IFREG) return std::unexpected(EINVAL);
   if (node->hidden) return std::unexpected(EACCES);
   if (writes(flags) && node->place.guarded()) return refuse(node->place.guard, node->fd.get());
+  if (writes(flags)) touch(node->fd.get(), "");
   constexpr std::uint32_t kPassed = O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC | O_DSYNC;
   // O_NONBLOCK: another sandbox may hold a lease on the file, and would stop us.
   const Answer<fuse::Handle> handle =
@@ -481,6 +494,7 @@ Answer<std::pair<Found, Opened>> GitFiles::create(NewName at, std::uint32_t flag
                        mode & kPermissions));
   struct stat status{};
   if (!fd.valid() || ::fstat(fd.get(), &status) < 0) return failure();
+  touch(fd.get(), "");
   Answer<Found> found = look_up(at);
   if (!found) return std::unexpected(found.error());
   const ServedNode* const node = nodes_.find(found->node);

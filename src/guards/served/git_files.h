@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "guards/git/touched_files.h"
 #include "guards/served/drafts.h"
 #include "guards/served/node_table.h"
 #include "guards/served/refusals.h"
@@ -42,8 +43,8 @@ struct KnownFiles {
 class GitFiles : public fuse::FileSystem {
  public:
   static Result<std::unique_ptr<GitFiles>> open(const Path& directory, GuardNames names,
-                                                ServedIds ids, KnownFiles known,
-                                                Refusals& refusals);
+                                                ServedIds ids, KnownFiles known, Refusals& refusals,
+                                                TouchedFiles& touched);
 
   fuse::Answer<fuse::Found> look_up(fuse::NewName at) override;
   void forget(fuse::Node node, std::uint64_t count) override;
@@ -71,11 +72,13 @@ class GitFiles : public fuse::FileSystem {
   fuse::Answer<fuse_kstatfs> statistics(fuse::Node node) override;
 
  private:
-  GitFiles(GitRules rules, ServedIds ids, KnownFiles known, Refusals& refusals)
+  GitFiles(GitRules rules, ServedIds ids, KnownFiles known, Refusals& refusals,
+           TouchedFiles& touched)
       : rules_(std::move(rules)),
         ids_(ids),
         known_(std::move(known)),
         refusals_(refusals),
+        touched_(touched),
         made_(known_.made) {}
 
   // The directory in which a name may be made, changed or removed.
@@ -101,11 +104,14 @@ class GitFiles : public fuse::FileSystem {
   fuse_attr attributes_of(const struct stat& status) const;
   void remember_made(int directory, const std::string& name);
   bool was_made_inside(int fd) const;
+  // The host may give it a guarded name.
+  void touch(int directory, const char* name);
 
   GitRules rules_;
   ServedIds ids_;
   KnownFiles known_;
   Refusals& refusals_;
+  TouchedFiles& touched_;
   NodeTable nodes_{};
   Drafts drafts_{};
   UniqueFd lock_{};  // of every worktree of the host

@@ -25,6 +25,8 @@ struct Cleanup {
   Path record{};                 // of the run; see guards/run_record.h
   std::vector<Path> doubtful{};  // guarded paths that another run may have written; sorted
   std::vector<Path> gaps{};      // guarded paths whose mounts were lost for a while
+  // In served directories. Not for the janitor: what was written until the supervisor was killed is not known.
+  guards::Touched touched{};
   bool operator==(const Cleanup&) const = default;
 };
 

@@ -27,6 +27,9 @@ struct Inherited {
   int supervisor = -1;  // a pidfd
 };
 
+// A look at the trees may list 64 MiB of paths, and the facts about each of them take more.
+constexpr std::size_t kMostOfACharge = std::size_t{1} << 30;
+
 [[noreturn]] void serve(const void* argument) noexcept {
   const auto& inherited = *static_cast<const Inherited*>(argument);
   const child::EntrustedList left =
@@ -40,7 +43,7 @@ struct Inherited {
   }
   for (const child::Entrusted& sandbox : left) {
     if (sandbox.pidfd >= 0) wait_until_ready(sandbox.pidfd);
-    const Result<std::string> bytes = read_all(sandbox.cleanup, "the cleanup");
+    const Result<std::string> bytes = read_all(sandbox.cleanup, "the cleanup", kMostOfACharge);
     std::optional<Cleanup> cleanup = bytes ? cleanup_from(*bytes) : std::nullopt;
     if (!cleanup) continue;
     // A prepared sandbox that ran nothing made nothing: what is new is the user's.
@@ -69,6 +72,9 @@ Result<pid_t> fork_janitor(const Inherited& inherited) {
 }
 
 Result<UniqueFd> in_memory(std::string_view bytes) {
+  // It would be left undone.
+  if (bytes.size() > kMostOfACharge)
+    return system_error_of(E2BIG, "entrust the janitor with", "the look at guarded files");
   UniqueFd memory(::memfd_create("coop-cleanup", MFD_CLOEXEC));
   if (!memory.valid()) return system_error("memfd_create");
   TRY(write_all(memory.get(), bytes, "the cleanup"));

@@ -37,6 +37,7 @@ struct Task {
   std::set<guards::BornDirectory> made{};                    // by earlier sandboxes
   std::set<std::pair<guards::Inode, std::string>> hidden{};  // directory and name
   guards::Refusals* refusals = nullptr;
+  guards::TouchedFiles* touched = nullptr;
   int socket = -1;
   int stop = -1;
 };
@@ -146,7 +147,7 @@ Result<void> serve_all(const Task& task) {
          .linked = task.linked,
          .made = task.made,
          .hidden = task.hidden},
-        *task.refusals));
+        *task.refusals, *task.touched));
     mounted[index].session = std::make_unique<fuse::Session>(*mounted[index].files);
   }
   std::vector<std::byte> buffer(fuse::kMessageSize);
@@ -189,6 +190,7 @@ Result<std::unique_ptr<FileService>> FileService::start(const Plan& plan,
   task.socket = service->socket_.get();
   task.stop = service->stop_.get();
   task.refusals = &service->refusals_;
+  task.touched = &service->touched_;
   const SignalsBlocked blocked;
   try {
     service->thread_ = std::thread([task = std::move(task)] {

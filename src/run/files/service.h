@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "guards/git/touched_files.h"
 #include "guards/served/refusals.h"
 #include "host/facts.h"
 #include "plan/plan.h"
@@ -26,11 +27,14 @@ class FileService {
 
   // Writes to guarded names so far, by guard.
   std::map<std::string, guards::Refusal> refusals() const { return refusals_.by_guard(); }
+  // What the sandbox could write so far.
+  guards::Touched touched() const { return touched_.all(); }
 
  private:
   FileService() = default;
 
   guards::Refusals refusals_{};
+  guards::TouchedFiles touched_{};
 
   UniqueFd socket_{};
   UniqueFd stop_{};

@@ -198,7 +198,7 @@ void TerminalFilter::keep(unsigned char byte) {
 }
 
 bool TerminalFilter::passes(SequenceVerdict verdict) {
-  if (verdict == SequenceVerdict::asks) asked_ = true;
+  if (verdict == SequenceVerdict::asks) asked_at_ = std::chrono::steady_clock::now();
   return verdict != SequenceVerdict::refused;
 }
 

@@ -2,7 +2,9 @@
 // the terminal type text into the shell that comes after, and the like. sequences.h decides; this splits the bytes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,9 +32,12 @@ class TerminalFilter {
   // The same, and drops an incomplete sequence.
   std::string end();
 
-  // Whether an answer of the terminal may be on its way.
-  bool asked() const { return asked_; }
-  void answered() { asked_ = false; }
+  // Whether an answer of the terminal may be on its way. What arrives meanwhile does not change that: the command may
+  // have asked several times, and a key looks like an answer.
+  bool asked(std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const {
+    constexpr std::chrono::seconds kSlowest{3};  // over a network
+    return asked_at_ && now - *asked_at_ < kSlowest;
+  }
 
  private:
   enum class State : std::uint8_t {
@@ -67,7 +72,7 @@ class TerminalFilter {
   std::string character_{};  // of UTF-8, so far
   std::size_t length_ = 0;   // of that character
   LeftOn left_on_{};
-  bool asked_ = false;
+  std::optional<std::chrono::steady_clock::time_point> asked_at_{};
 };
 
 }  // namespace coop::run

@@ -154,7 +154,6 @@ class Relay {
     else
       watch(STDIN_FILENO, events(in_.waiting.size() < kMost, false), [this](std::uint32_t) {
         if (!in_.fill(STDIN_FILENO)) end_input();
-        if (filter_) filter_->answered();
       });
     if (out_.ended) loop_.forget(master);
     else if (master >= 0)
@@ -200,7 +199,7 @@ class Relay {
     }
   }
 
-  // An answer to what the command asked just before it ended belongs to no one: the shell must not read it as typed.
+  // An answer to what the command asked just before it ended or stopped belongs to no one: the shell must not read it as typed.
   void drop_answers() {
     if (!terminal_.valid() || !filter_ || !filter_->asked()) return;
     constexpr int kPatience = 100;  // milliseconds
@@ -236,6 +235,7 @@ class Relay {
     // Programs that draw undo their modes before they stop and redo them after. A hostile one must not leave them to the shell.
     if (filter_) out_.waiting += filter_->undo();
     write_waiting();
+    drop_answers();
     terminal_.leave();
     stop_ourselves();
     terminal_.enter();

@@ -28,6 +28,24 @@ TEST(ChangesTest, WhatGitWritesEveryDayIsHarmless) {
   EXPECT_TRUE(harmless(kOld, kOld, ".git/config.worktree"));
 }
 
+TEST(ChangesTest, KnownRemotesLeadWhereTheyDid) {
+  const std::string old =
+      kOld + "[branch \"main\"]\n\tremote = o\n[submodule \"s\"]\n\turl = ../s\n";
+  for (const char* const added :
+       {"[remote \"o\"]\n\turl = https://evil/b\n", "[remote \"o\"]\n\tpushurl = https://evil/b\n",
+        "[remote \"o\"]\n\tmirror = true\n", "[remote \"o\"]\n\tpush = +refs/heads/*\n",
+        "[remote \"o\"]\n\tfetch = +refs/heads/*:refs/heads/*\n",
+        "[submodule \"s\"]\n\turl = https://evil/s\n",
+        "[remote \"x\"]\n\turl = https://evil/b\n[branch \"main\"]\n\tremote = x\n",
+        "[remote \"x\"]\n\turl = https://evil/b\n[branch \"main\"]\n\tpushRemote = x\n",
+        "[branch \"new\"]\n\tremote = https://evil/b\n"})
+    EXPECT_FALSE(harmless(old, old + added)) << added;
+  for (const char* const added :  // controls
+       {"[remote \"x\"]\n\turl = https://c/d\n", "[branch \"new\"]\n\tremote = o\n",
+        "[branch \"new\"]\n\tremote = .\n", "[submodule \"t\"]\n\turl = ../t\n"})
+    EXPECT_TRUE(harmless(old, old + added)) << added;
+}
+
 TEST(ChangesTest, WhatRunsProgramsOrNamesFilesIsNot) {
   for (const char* const added :
        {"[core]\n\tfsmonitor = ./x\n", "[core]\n\thooksPath = x\n", "[alias]\n\tst = !x\n",

@@ -1,5 +1,6 @@
 #include "guards/quarantine.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -9,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "guards/workspace.h"
+#include "sys/fd.h"
 #include "temp_tree.h"
 
 namespace coop::guards {
@@ -295,6 +298,41 @@ TEST_F(QuarantineTest, HarmlessGitFileThatLeadsToAnotherDirectoryIsMoved) {
   before();
   tree.must("cd w && mv .git/modules/s old && mkdir .git/modules/s && rm -r old");
   EXPECT_EQ(moved(after()), Lines{"s/.git: guard .git"});
+}
+
+// Another sandbox may have received a descriptor of what is judged by its contents.
+TEST_F(QuarantineTest, WhatMayStillBeWrittenIsMoved) {
+  names_.insert(names_.end(), {".git/rebase-merge/end", ".git/rebase-merge/msgnum"});
+  tree.must("git init -q w && cd w && echo x >f && git add f && git commit -qm x");
+  before();
+  tree.must(
+      "cd w && mkdir s .git/rebase-merge && echo 1 >.git/rebase-merge/end &&"
+      " echo 2 >.git/rebase-merge/msgnum");
+  tree.must(
+      "cd w && mkdir -p .git/modules && git clone -q --bare . .git/modules/s && rm -r "
+      ".git/modules/s/hooks");
+  tree.must("cd w && echo 'gitdir: ../.git/modules/s' >s/.git && mkdir t && cp s/.git t/.git");
+  const UniqueFd number(::open((workspace_ + "/.git/rebase-merge/end").c_str(), O_WRONLY));
+  const UniqueFd pointer(::open((workspace_ + "/s/.git").c_str(), O_WRONLY));
+  ASSERT_TRUE(number.valid() && pointer.valid());
+  const Lines lines = moved(after());
+  EXPECT_TRUE(contains(lines, ".git/rebase-merge/end: guard .git/rebase-merge/end"));
+  EXPECT_TRUE(contains(lines, "s/.git: guard .git"));
+  // Controls: the same without a descriptor.
+  EXPECT_TRUE(exists(workspace_ + "/.git/rebase-merge/msgnum"));
+  EXPECT_TRUE(exists(workspace_ + "/t/.git"));
+}
+
+TEST_F(QuarantineTest, SymlinksInTheStoreOfGitAnnexAreMoved) {
+  tree.must("git init -q w");
+  before();
+  tree.must(
+      "cd w/.git && mkdir -p annex/objects/ab annex/tmp annex/objects/ef/01 &&"
+      " ln -s /tmp annex/objects/ab/cd && ln -s /tmp annex/tmp/x && ln -s /tmp annex/objects/gh");
+  EXPECT_EQ(moved(after()),
+            (Lines{".git/annex/objects/ab/cd: guard .git", ".git/annex/objects/gh: guard .git",
+                   ".git/annex/tmp/x: guard .git"}));
+  EXPECT_TRUE(exists(workspace_ + "/.git/annex/objects/ef/01"));
 }
 
 // The user moves the repository that a worktree belongs to, or the worktree.

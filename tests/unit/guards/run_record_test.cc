@@ -1,8 +1,11 @@
 #include "guards/run_record.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "temp_tree.h"
 
@@ -57,6 +60,39 @@ TEST_F(RunRecordTest, WhatAnotherRunDidNotKnowOrSeeUnchangedIsInDoubt) {
   first.leave();
   RunRecord third = enter("c");
   EXPECT_EQ(tell(third, {"/w"}, look(30, {{"/w/old", 5}, {"/w/same", 5}})), Paths{"/w/same"});
+}
+
+// What it made is not to be trusted because it could not write down what it knew.
+TEST_F(RunRecordTest, ARunThatCouldNotTellPutsEverythingInDoubt) {
+  const WorkspaceFacts later = look(20, {{"/w/old", 5}});
+  RunRecord first = enter("a");
+  RunRecord second = enter("b");
+  EXPECT_EQ(tell(second, {"/w"}, later), Paths{});  // control: the first only looks
+  for (const char* const content : {"", "2"}) {
+    tree.write("runs/a", content);
+    RunRecord third = enter("c");
+    EXPECT_EQ(tell(third, {"/w"}, later), Paths{"/w/old"}) << content;
+  }
+}
+
+// A limit on the size of files fails as a full disk does.
+TEST_F(RunRecordTest, AFullDiskIsAnError) {
+  RunRecord record = enter("a");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit limit{1, 1};
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const WorkspaceFacts facts = look(10, {});
+    const bool told = record.tell(Paths{"/w"}, std::span(&facts, 1), {}).has_value();
+    ::_exit(told ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  RunRecord second = enter("b");
+  EXPECT_EQ(tell(second, {"/w"}, look(20, {{"/w/old", 5}})), Paths{"/w/old"});
 }
 
 TEST_F(RunRecordTest, ADirectoryIsAsYoungAsWhatItContains) {

@@ -220,5 +220,24 @@ TEST(HarmlessTest, EverySettingThatGitReadsIsSeen) {
   EXPECT_GT(compared, 200);  // control: files with settings were compared
 }
 
+TEST(HarmlessTest, StepsOfARebaseAreNumbers) {
+  for (const char* const text : {"", "1", "12\n", "3\r\n"})
+    EXPECT_TRUE(programs_in_number(text).empty()) << text;
+  for (const char* const text : {"$(evil)", "1\n$(evil)\n", "`evil`", "1 2", "-1"})
+    EXPECT_FALSE(programs_in_number(text).empty()) << text;
+}
+
+TEST(HarmlessTest, OptionsOfApplyAreOnesThatWriteNothingElse) {
+  for (const char* const text :
+       {"", "\n", " '--whitespace=fix' '-p1'\n", " '-C3' '--exclude=a b'", "'--ignore-whitespace'"})
+    EXPECT_TRUE(programs_in_apply_options(text).empty()) << text;
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(programs_in_apply_options(" '-p1' '--build-fake-ancestor=/home/x' '--directory=../y'"),
+            (Words{"--build-fake-ancestor=/home/x", "--directory=../y"}));
+  for (const char* const text :
+       {" --directory=x", " '-p1'x", " '-p1'\\''x'", " '-px'", " '-pp", "x"})
+    EXPECT_FALSE(programs_in_apply_options(text).empty()) << text;
+}
+
 }  // namespace
 }  // namespace coop::guards

@@ -64,6 +64,16 @@ TEST(GitNamesTest, HooksDirectoryAndIncludedFilesAreGuarded) {
   EXPECT_THAT(facts.notes, IsEmpty());
 }
 
+// `git clone` on the host copies hooks from there.
+TEST(GitNamesTest, TheTemplateOfNewRepositoriesIsGuarded) {
+  const TempTree tree;
+  tree.must("git init -q w && mkdir -p w/template/hooks");
+  tree.write("gitconfig", "[init]\n\ttemplateDir = " + (tree / "w/template") + "\n");
+  EXPECT_THAT(found(look(tree / "w", {.configurations = {tree / "gitconfig"}}), tree / "w"),
+              UnorderedElementsAre("template: .git/hooks"));
+  EXPECT_THAT(found(look(tree / "w"), tree / "w"), IsEmpty());  // control
+}
+
 TEST(GitNamesTest, RepositoriesWithoutSuchSettingsNameNothing) {
   const TempTree tree;
   tree.must("git init -q . && git init -q sub && mkdir githooks");

@@ -41,7 +41,7 @@ class GitFilesTest : public testing::Test {
     auto opened = GitFiles::open(tree / "g", GuardNames(names), ids,
                                  {.git = {inode_of("g/modules/sub")},
                                   .hidden = {{inode_of("g"), "token"}, {inode_of("g"), "secret"}}},
-                                 refusals);
+                                 refusals, touched);
     if (opened) files = std::move(*opened);
   }
 
@@ -58,6 +58,7 @@ class GitFilesTest : public testing::Test {
 
   TempTree tree{};
   Refusals refusals{};
+  TouchedFiles touched{};
   std::unique_ptr<GitFiles> files{};
 };
 
@@ -88,11 +89,40 @@ TEST_F(GitFilesTest, AnOpenFileThatTheHostRenamesToAGuardedNameIsNotWrittenAnyMo
   const auto bytes = std::as_bytes(std::span(text));
   const auto created = files->create({kRoot, "sedXXXX"}, O_WRONLY, 0644);
   ASSERT_TRUE(created);
-  EXPECT_EQ(error(files->write(created->second.handle, 0, bytes)), 0);  // control
-  tree.write("g/sedXXXX", "[core]\n");
   tree.must("mv g/sedXXXX g/config");
   EXPECT_EQ(error(files->write(created->second.handle, 0, bytes)), EROFS);
-  EXPECT_EQ(test::read_text(tree / "g/config"), "[core]\n");
+  EXPECT_EQ(test::read_text(tree / "g/config"), "");
+}
+
+// What was written before that is not prevented, so it is remembered: the look at the end judges it.
+TEST_F(GitFilesTest, EveryFileThatCouldBeWrittenInsideIsRemembered) {
+  ASSERT_NE(files, nullptr);
+  const auto remembered = [&](const std::string& name) {
+    struct statx status{};
+    const Inode inode = inode_of(name);
+    EXPECT_EQ(::statx(AT_FDCWD, (tree / name).c_str(), 0, STATX_BTIME, &status), 0);
+    const bool born = (status.stx_mask & STATX_BTIME) != 0;
+    return touched.all().may_have(
+        {inode.first, inode.second,
+         born ? status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec : 0});
+  };
+  tree.must("cd g; for name in opened cut moved linked read; do echo x > $name; done");
+  EXPECT_EQ(error(files->open(node(kRoot, "read"), O_RDONLY)), 0);
+  EXPECT_FALSE(remembered("g/read"));  // control
+  EXPECT_FALSE(remembered("g/opened"));
+  fuse_setattr_in size{};
+  size.valid = FATTR_SIZE;
+  EXPECT_EQ(error(files->open(node(kRoot, "opened"), O_WRONLY)), 0);
+  EXPECT_EQ(error(files->set_attributes(node(kRoot, "cut"), size)), 0);
+  EXPECT_EQ(error(files->rename({kRoot, "moved"}, {kRoot, "new-name"}, 0)), 0);
+  EXPECT_EQ(error(files->link(node(kRoot, "linked"), {kRoot, "second-name"})), 0);
+  EXPECT_EQ(error(files->create({kRoot, "created"}, O_WRONLY, 0644)), 0);
+  EXPECT_EQ(error(files->make_node({kRoot, "node"}, S_IFREG | 0644)), 0);
+  EXPECT_EQ(error(files->make_directory({kRoot, "directory"}, 0755)), 0);
+  for (const char* const name :
+       {"opened", "cut", "new-name", "linked", "created", "node", "directory"})
+    EXPECT_TRUE(remembered(std::string("g/") + name)) << name;
+  EXPECT_FALSE(remembered("g/config"));
 }
 
 // The same at any depth, for every way to change it, and for directories.

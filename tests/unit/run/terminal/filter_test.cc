@@ -107,8 +107,8 @@ TEST(TerminalFilterTest, QuestionsWithAnswersOfAFixedFormPass) {
     EXPECT_FALSE(filter.asked());
     filter.feed(question, out);
     EXPECT_TRUE(filter.asked()) << question + 1;
-    filter.answered();
-    EXPECT_FALSE(filter.asked());
+    EXPECT_TRUE(filter.asked());  // a second answer may follow the first
+    EXPECT_FALSE(filter.asked(std::chrono::steady_clock::now() + std::chrono::seconds(4)));
   }
   TerminalFilter filter(TerminalEncoding::utf8);
   std::string out;
