@@ -26,7 +26,7 @@ KERNEL_TEST(EndToEnd, HelloFromASandbox) {
   EXPECT_THAT(ran.out, testing::StartsWith("hello from coop-"));
   for (const char* name : {"\nbin\n", "\nusr\n", "\nwork\n", "\ntmp\n", "\nproc\n"})
     EXPECT_THAT(ran.out, HasSubstr(name));
-  for (const char* name : {"\nhome\n", "\nroot\n", "\nsys\n", "\nboot\n"})
+  for (const char* name : {"\nhome\n", "\nroot\n", "\nmnt\n", "\nboot\n"})
     EXPECT_THAT(ran.out, testing::Not(HasSubstr(name)));
 }
 

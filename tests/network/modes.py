@@ -41,9 +41,10 @@ class Files(Case):
         return done.stdout if done.returncode == 0 else None
 
     def test_without_a_network(self):
-        self.assertIsNone(self.inside("resolv.conf", "none", "minimal"))
-        self.assertIn("127.0.0.1 localhost", self.inside("hosts", "none", "minimal"))
-        self.assertNotIn("of-the-host", self.inside("hosts", "none", "minimal"))
+        for view in ("minimal", "host"):
+            self.assertNotIn("nameserver", self.inside("resolv.conf", "none", view))
+            self.assertIn("127.0.0.1 localhost", self.inside("hosts", "none", view))
+            self.assertNotIn("of-the-host", self.inside("hosts", "none", view))
         self.assertIn("hosts: files", self.inside("nsswitch.conf", "none", "minimal"))
 
     def test_where_the_supervisor_answers_for_names(self):
