@@ -57,9 +57,9 @@ KERNEL_TEST(EscapeEtc, FilesThatOnlyTheirOwnerMayRead) {
 
 KERNEL_TEST(EscapeEtc, SecretsOfTheList) {
   const Workspace workspace;
-  for (const policy::SecretEntry& secret : policy::secrets()) {
-    const std::string path(secret.name);
-    if (!path.starts_with("/etc/") || secret.kind != policy::SecretKind::always) continue;
+  for (const PathRule& secret : policy::secret_rules("/nonexistent")) {
+    const std::string& path = secret.path;
+    if (!path.starts_with("/etc/")) continue;
     if (::access(path.c_str(), F_OK) != 0) continue;
     EXPECT_TRUE(blocked(workspace.inside({"read", path}), {ENOENT, EACCES})) << path;
   }
