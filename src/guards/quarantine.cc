@@ -100,9 +100,7 @@ class Quarantine {
         [&](DirectoryStack& directory, const std::string& name, const GuardedPath& found) {
           return spill(root, before, directory, name, found);
         },
-        {.directory = trees_.indexes,
-         .writing = TreeMemory::Writing::yes,
-         .watch = trees_.watch});
+        {.directory = trees_.indexes, .writing = TreeMemory::Writing::yes, .watch = trees_.watch});
     unload(root);
     if (!now) return remains(root, "could not be scanned: " + to_text(now.error()));
     report_.git.insert(report_.git.end(), now->git.begin(), now->git.end());

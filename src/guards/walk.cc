@@ -69,13 +69,15 @@ Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (memory.directory.empty()) return walk(root, Place::top, Reach::everything);
   DirectoryStack directory = TRY(DirectoryStack::open(root));
   const IndexPlace place{memory.directory, root, names_.all_interesting()};
-  TreeIndex known = memory.watch != nullptr ? memory.watch->recall(place, directory.fd()) : TreeIndex();
+  TreeIndex known =
+      memory.watch != nullptr ? memory.watch->recall(place, directory.fd()) : TreeIndex();
   if (known.size() == 0) known = TreeIndex::read(place, directory.fd());
   memory_ = std::make_unique<Memory>(std::move(known), memory);
   Result<void> walked = walk(directory, root, Place::top, Reach::everything);
   if (walked && !stopped_ && memory.writing == TreeMemory::Writing::yes)
     memory_->next.save(place, directory.fd());
-  if (walked && !stopped_ && memory.watch != nullptr && memory.learning == TreeMemory::Learning::yes)
+  if (walked && !stopped_ && memory.watch != nullptr &&
+      memory.learning == TreeMemory::Learning::yes)
     memory.watch->learn(place, directory.fd(), std::move(memory_->next).take());
   memory_.reset();
   return walked;

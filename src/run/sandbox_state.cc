@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "guards/git/judge.h"
 #include "guards/made_inside.h"
 #include "guards/quarantine.h"
@@ -123,8 +124,8 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
   const std::vector<int> trees = numbers_of(state.trees);
-  guards::QuarantineReport report =
-      last_look(cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
+  guards::QuarantineReport report = last_look(
+      cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,

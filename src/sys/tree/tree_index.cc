@@ -200,11 +200,11 @@ std::uint32_t IndexBuilder::open(std::string_view name, const DirectoryState& st
                                  std::uint16_t kind) {
   const auto number = static_cast<std::uint32_t>(made_.rows.size());
   made_.rows.push_back({.inode = state.inode,
-                   .born = state.born,
-                   .changed = state.changed,
-                   .parent = open_.empty() ? 0 : open_.back(),
-                   .name = static_cast<std::uint32_t>(made_.names.size()),
-                   .kind = kind});
+                        .born = state.born,
+                        .changed = state.changed,
+                        .parent = open_.empty() ? 0 : open_.back(),
+                        .name = static_cast<std::uint32_t>(made_.names.size()),
+                        .kind = kind});
   made_.names.append(name) += '\0';
   open_.push_back(number);
   devices_.push_back(state.device);
@@ -219,7 +219,8 @@ void IndexBuilder::close() {
 
 void IndexBuilder::plain(std::uint32_t row) {
   // On another device it would be taken for one of the tree's. That of the top is the tree's.
-  if (made_.rows[row].changed > began_ - rules_.too_young.count() || devices_.back() != devices_.front())
+  if (made_.rows[row].changed > began_ - rules_.too_young.count() ||
+      devices_.back() != devices_.front())
     return;
   made_.rows[row].plain = 1;
   ++learned_;
@@ -266,9 +267,10 @@ void IndexBuilder::save(const IndexPlace& place, int root) const {
                 .names = static_cast<std::uint32_t>(made_.names.size())};
   std::ranges::copy(kMagic, header.magic.begin());
   std::ranges::copy(key_of(place), header.key.begin());
-  const bool written = write_whole(file.get(), &header, sizeof header) &&
-                       write_whole(file.get(), made_.rows.data(), made_.rows.size() * sizeof(IndexRow)) &&
-                       write_whole(file.get(), made_.names.data(), made_.names.size());
+  const bool written =
+      write_whole(file.get(), &header, sizeof header) &&
+      write_whole(file.get(), made_.rows.data(), made_.rows.size() * sizeof(IndexRow)) &&
+      write_whole(file.get(), made_.names.data(), made_.names.size());
   if (!written || ::renameat(directory->get(), draft.c_str(), directory->get(), name.c_str()) < 0)
     ::unlinkat(directory->get(), draft.c_str(), 0);
 }
