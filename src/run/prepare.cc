@@ -8,7 +8,7 @@
 
 #include "base/path.h"
 #include "guards/git_identity.h"
-#include "guards/made_inside.h"
+#include "guards/records/made_inside.h"
 #include "guards/workspace.h"
 #include "host/machine/tools.h"
 #include "host/probe.h"

@@ -17,7 +17,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "guards/git/judge.h"
-#include "guards/made_inside.h"
+#include "guards/records/made_inside.h"
 #include "guards/quarantine.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coop/sandbox.h"
-#include "guards/run_record.h"
+#include "guards/records/run_record.h"
 #include "guards/versions.h"
 #include "run/cleanup/janitor.h"
 #include "run/files/service.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "guards/run_record.h"
+#include "guards/records/run_record.h"
 #include "run/start/group.h"
 
 namespace coop::run {

@@ -1,4 +1,4 @@
-#include "guards/made_inside.h"
+#include "guards/records/made_inside.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "guards/made_inside.h"
+#include "guards/records/made_inside.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "guards/run_record.h"
+#include "guards/records/run_record.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

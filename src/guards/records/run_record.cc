@@ -1,4 +1,4 @@
-#include "guards/run_record.h"
+#include "guards/records/run_record.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
