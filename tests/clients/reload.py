@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -126,7 +127,7 @@ class Reload(unittest.TestCase):
 
     def setUp(self):
         around = tempfile.TemporaryDirectory()
-        self.addCleanup(around.cleanup)
+        self.addCleanup(self.remove, around)
         self.workspace = os.path.join(around.name, "project")
         self.config = os.path.join(around.name, "coop.toml")
         self.policy = os.path.join(around.name, "home/.config/coop/policy.toml")
@@ -136,6 +137,16 @@ class Reload(unittest.TestCase):
         self.environment = environment = dict(os.environ, HOME=os.path.join(around.name, "home"), XDG_STATE_HOME=around.name, XDG_CONFIG_HOME="")
         self.client = self.transport(["--config", self.config, "--as", "bob", *self.flags], environment)
         self.addCleanup(self.client.close)
+
+    @staticmethod
+    def remove(around):
+        """The janitor of a server that was terminated may still be at work in it."""
+        for _ in range(100):
+            shutil.rmtree(around.name, ignore_errors=True)
+            if not os.path.exists(around.name):
+                break
+            time.sleep(0.1)
+        around.cleanup()
 
     def write(self, colour, trust):
         replace(self.config, CONFIG % (self.workspace, colour, trust))

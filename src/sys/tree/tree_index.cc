@@ -249,8 +249,7 @@ void IndexBuilder::save(const IndexPlace& place, int root) const {
     return;
   const std::optional<DirectoryState> now = directory_state(root);
   if (!now) return;
-  for (const Path& part : {parent_of(place.directory), place.directory})
-    ::mkdir(part.c_str(), 0700);
+  ::mkdir(place.directory.c_str(), 0700);
   const Result<UniqueFd> directory =
       open_file(place.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!directory) return;

@@ -46,7 +46,7 @@ struct IndexRules {
 // Where the index of a tree is kept. `key` is what decides whether a directory is plain: with another key it is another
 // index.
 struct IndexPlace {
-  Path directory{};  // of all indexes; empty: there is none
+  Path directory{};  // of all indexes, made in one that exists; empty: there is none
   Path tree{};
   std::string key{};
 };

@@ -17,9 +17,12 @@ Result<ToolOutput> send(const FileView& view, const Json& arguments) {
   const OpenedFile file = TRY(view.open(text_or(arguments, "path", "")));
   if (S_ISDIR(file.status.st_mode))
     return invalid("send", in_quotes(file.shown) + " is a directory", "name a file");
-  if (!is_within(file.inside, view.workspace_inside()))
-    return invalid("send", in_quotes(file.shown) + " is not in the workspace",
-                   "copy it into the workspace first");
+  if (!is_within(file.inside, view.workspace_inside())) {
+    auto error = denied("send", in_quotes(file.shown) + " is not in the workspace",
+                        Rule::of_coop(Part::workspace));
+    error.error().hint = "copy it into the workspace first";
+    return error;
+  }
   const std::string bytes = TRY(read_at_most(file.fd.get(), kMostSentSize, file.shown));
   if (bytes.size() > kMostSentSize)
     return invalid("send", in_quotes(file.shown) + " is too large to be sent (over 25 MB)");
