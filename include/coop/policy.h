@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -114,6 +115,8 @@ struct SettingOrigins {
   bool operator==(const SettingOrigins&) const { return true; }
 };
 
+class SharedTmp;  // run/start/shared_tmp.h
+
 struct Policy {
   std::string id{};  // of the sandbox; its hostname is coop-<id>
   View view = View::minimal;
@@ -146,6 +149,8 @@ struct Policy {
   Bounds bounds{};                   // the organisation's, for every rule of the list above
   std::vector<std::string> notes{};  // about how this policy was made; the plan repeats them
   SettingOrigins origins{};
+  // One /tmp for every sandbox of this policy, with what earlier ones left in it. Null: each has its own, empty one.
+  std::shared_ptr<SharedTmp> shared_tmp{};
 
   Need need(Mechanism mechanism) const;
   bool operator==(const Policy&) const = default;

@@ -107,6 +107,7 @@ struct ExecOutput {
   std::uint64_t quarantined_total = 0;     // all of them
   std::vector<NetworkEvent> network{};     // the first thousand
   std::vector<std::string> notes{};        // what was weaker than requested
+  bool ended_background = false;  // processes still ran when the command had ended, and were killed
   bool operator==(const ExecOutput&) const = default;
 };
 

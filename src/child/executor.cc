@@ -39,6 +39,7 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::bind: return operation::bind(state, instruction);
     case Operation::remount: return operation::remount(state, instruction);
     case Operation::mount_new: return operation::mount_new(state, instruction);
+    case Operation::mount_shared: return operation::mount_shared(state, instruction);
     case Operation::overlay: return operation::overlay(state, instruction);
     case Operation::serve_files: return operation::serve_files(state, instruction);
     case Operation::hide_directory:

@@ -33,6 +33,7 @@ enum class Operation : std::uint8_t {
   bind,            // path (of the host), text: target inside, first: attributes to set
   remount,         // path inside, first: attributes to set
   mount_new,       // text: type, path: target inside, data: options, first: attributes
+  mount_shared,    // path: target inside, first: descriptor of a detached mount, which is closed
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs
   serve_files,  // path inside: what the supervisor serves there; first: uid, second: gid, third: its number
   hide_directory,  // path inside, first: 1 when it may be missing or out of reach

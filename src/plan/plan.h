@@ -155,12 +155,17 @@ struct Remount {
   MountFlags flags{};
   bool operator==(const Remount&) const = default;
 };
+enum class TmpfsLife : std::uint8_t {
+  sandbox,  // ends with it
+  shared,   // Policy::shared_tmp: one for several sandboxes
+};
 struct TmpfsMount {
   Path target;
   std::uint64_t size = 0;  // bytes
   std::uint64_t inodes = 0;
   std::uint32_t mode = 0755;
   MountFlags flags{.access = Access::read_write};
+  TmpfsLife life = TmpfsLife::sandbox;
   bool operator==(const TmpfsMount&) const = default;
 };
 // Replaces the path by an empty directory or an unreadable empty file.

@@ -369,6 +369,7 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   LaunchOptions bounded = options;
   bounded.serves_files = may_serve(draft);
+  bounded.shared_tmp = policy.shared_tmp.get();
   if (!options.prepared) bounded.timeout = within(options.timeout, draft.policy.bounds.timeout);
   if (!options.idle && writes(draft))
     TRY(enter_record(*state, draft.host.state_directory, draft.policy.id));
@@ -462,6 +463,8 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   output.notes = state.prepared.plan.notes;
   set_outcome(output, state, ending);
   set_usage(output, state);
+  output.ended_background = ending == Ending::by_itself && state.ended &&
+                            state.ended->event == child::Event::exited && state.ended->alone == 0;
   tell_refusals(output, state);
   take_away(output, state);
   // Before the caller knows of the end: the next run must not doubt what this one has judged.

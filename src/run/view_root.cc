@@ -25,8 +25,12 @@ Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   Draft draft = TRY(begin_prepare(policy));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   Group none;
-  Launch launch = TRY(Launch::begin(
-      early, {.prepared = true, .pass_root = true, .serves_files = may_serve(draft)}, none));
+  Launch launch = TRY(Launch::begin(early,
+                                    {.prepared = true,
+                                     .pass_root = true,
+                                     .serves_files = may_serve(draft),
+                                     .shared_tmp = policy.shared_tmp.get()},
+                                    none));
   ViewRoot view;
   Draft existing = draft;
   existing.missing.clear();

@@ -30,6 +30,7 @@ Result<OpenedTools> open_tools(const ToolsRequest& request) {
                          .on_leak = request.on_leak,
                          .first = request.first,
                          .log = request.log,
+                         .tmp = request.tmp,
                          .shared = request.shared};
   if (resolved.acting_as && resolved.acting_as->someone) {
     const policy::Principal& principal = resolved.acting_as->principal;

@@ -69,25 +69,33 @@ constexpr std::string_view kCaptured = R"json({"type":"object","properties":{
 constexpr std::array kRows{
     ToolInfo{
         "bash", TrustLevel::inner, Effect::changes, in_shell<bash>,
-        "Run a shell command in the workspace, inside the sandbox. Returns its output (the head "
-        "and the tail of much of it) and exit code.",
+        "Run a shell command in the workspace, inside the sandbox, with bash (with sh where there "
+        "is "
+        "no bash). Returns its output (the head and the tail of much of it) and exit code. Each "
+        "call "
+        "is a new shell: files in the workspace survive it, and what is in /tmp survives while "
+        "this "
+        "server runs. The working directory, variables, functions, background processes and files "
+        "elsewhere do not.",
         R"json({"type":"object","properties":{
-"command":{"type":"string","description":"what /bin/sh runs"},
+"command":{"type":"string","description":"what bash -c runs"},
 "timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, which is also the most, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["command"],"additionalProperties":false})json",
         "exit_code, stdout and stderr (text and size of each), what was denied or quarantined",
         kCommandGives, Reach::command},
-    ToolInfo{"exec", TrustLevel::inner, Effect::changes, in_shell<exec>,
-             "Run a program with arguments, without a shell, inside the sandbox.",
-             R"json({"type":"object","properties":{
+    ToolInfo{
+        "exec", TrustLevel::inner, Effect::changes, in_shell<exec>,
+        "Run a program with arguments, without a shell, inside the sandbox. What survives the call "
+        "is as for bash.",
+        R"json({"type":"object","properties":{
 "program":{"type":"string","description":"a name on the PATH, or a path inside"},
 "arguments":{"type":"array","items":{"type":"string"}},
 "environment":{"type":"object","additionalProperties":{"type":"string"},"description":"variables to set"},
 "timeout":{"type":"integer","minimum":1,"maximum":3600,"description":"seconds (default: the policy's, which is also the most, or 120)"},
 "directory":{"type":"string","description":"where to start, in the workspace"}},
 "required":["program"],"additionalProperties":false})json",
-             "as for bash", kCommandGives, Reach::command},
+        "as for bash", kCommandGives, Reach::command},
     ToolInfo{
         "read_file", TrustLevel::familiar, Effect::reads_only, on_files<read_file>,
         "Read a text file, or look at an image (PNG, JPEG, GIF, WebP). Long files are cut; offset "
@@ -128,17 +136,20 @@ constexpr std::array kRows{
              "path, text, count, truncated",
              R"json({"path":{"type":"string"},"count":{"type":"integer"},
 "truncated":{"type":"boolean"},"hidden":{"type":"integer"}})json"},
-    ToolInfo{"search_files", TrustLevel::familiar, Effect::reads_only, on_files<search_files>,
-             "Find lines in files of the workspace.", R"json({"type":"object","properties":{
+    ToolInfo{
+        "search_files", TrustLevel::familiar, Effect::reads_only, on_files<search_files>,
+        "Find lines in files of the workspace. Files that .gitignore or .ignore name are left out.",
+        R"json({"type":"object","properties":{
 "pattern":{"type":"string","description":"text to find"},
 "path":{"type":"string","description":"a file or directory (default: the workspace)"},
 "glob":{"type":"string","description":"only files whose name matches, like *.cc"},
 "regex":{"type":"boolean","description":"pattern is a regular expression"},
-"ignore_case":{"type":"boolean"}},
+"ignore_case":{"type":"boolean"},
+"all":{"type":"boolean","description":"also files that .gitignore, .ignore or .git/info/exclude name"}},
 "required":["pattern"],"additionalProperties":false})json",
-             "text, matches, files, passed_over",
-             R"json({"matches":{"type":"integer"},"files":{"type":"integer"},
-"passed_over":{"type":"integer"},"truncated":{"type":"boolean"}})json"},
+        "text, matches, files, passed_over, ignored",
+        R"json({"matches":{"type":"integer"},"files":{"type":"integer"},
+"passed_over":{"type":"integer"},"ignored":{"type":"integer"},"truncated":{"type":"boolean"}})json"},
     ToolInfo{"send_file", TrustLevel::full, Effect::reads_only, on_files<send_file>,
              "Send a file of the workspace to the person in the conversation, at most 25 MB.",
              R"json({"type":"object","properties":{"path":{"type":"string"}},

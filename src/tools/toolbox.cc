@@ -1,9 +1,12 @@
 #include "tools/toolbox.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "base/nearest.h"
 #include "base/path.h"
@@ -12,6 +15,7 @@
 #include "leaks/leaks.h"
 #include "policy/merge/bounded.h"
 #include "run/prepare.h"
+#include "run/start/shared_tmp.h"
 #include "tools/arguments.h"
 #include "tools/files/identity.h"
 #include "tools/shell/host_exec.h"
@@ -73,16 +77,50 @@ Result<FileView> view_of(const ToolboxOptions& options, const FileView* former) 
                                                      : FileView::of_host(options.policy.workspace);
 }
 
-// The workspace on the host and as commands know it; an error for a policy that cannot work.
-Result<std::pair<Path, Path>> workspaces_of(const ToolboxOptions& options) {
+struct Places {
+  Path workspace{};  // on the host
+  Path inside{};     // as commands know it
+  bool keeps_tmp = false;
+};
+
+Places places_of(const FileView& view) {
+  return {view.workspace(), view.workspace_inside(), view.keeps_tmp()};
+}
+
+// An error for a policy that cannot work.
+Result<Places> places_of(const ToolboxOptions& options) {
   if (isolation_of(options) != Isolation::sandbox) {
     const FileView view = TRY(FileView::of_host(options.policy.workspace));
-    return std::pair{view.workspace(), view.workspace_inside()};
+    return places_of(view);
   }
   run::Draft draft = TRY(run::begin_prepare(options.policy));
   draft.looks.emplace();  // nothing runs by this plan: what runs, looks for guards itself
   const run::Prepared prepared = TRY(run::finish_prepare(std::move(draft)));
-  return std::pair{prepared.policy.workspace, prepared.plan.workspace};
+  return Places{prepared.policy.workspace, prepared.plan.workspace, keeps_tmp(prepared.plan)};
+}
+
+// One for each principal, whatever configuration the server reads next; of the size that now holds.
+Result<std::shared_ptr<SharedTmp>> tmp_of(const ToolboxOptions& options) {
+  SharedState& shared = *options.shared;
+  const std::lock_guard lock(shared.making_tmp);
+  if (shared.tmp != nullptr && shared.tmp_user == options.user &&
+      shared.tmp->fits(options.policy.limits))
+    return shared.tmp;
+  shared.tmp = TRY(SharedTmp::make(options.policy.limits));
+  shared.tmp_user = options.user;
+  return shared.tmp;
+}
+
+// Without one each call has an empty /tmp, as with `coop run`.
+void share_tmp(ToolboxOptions& options) {
+  if (options.tmp == KeptTmp::none || isolation_of(options) != Isolation::sandbox ||
+      !policy::may_use(options.trust, "bash"))
+    return;
+  Result<std::shared_ptr<SharedTmp>> tmp = tmp_of(options);
+  if (tmp) options.policy.shared_tmp = std::move(*tmp);
+  else if (options.log != nullptr)
+    options.log->write(LogLevel::warn, kSpan,
+                       "/tmp is not kept between calls: " + to_text(tmp.error()));
 }
 
 class Running {
@@ -122,18 +160,20 @@ struct Toolbox::State {
   ViewCache files;
   Path workspace;
   Path workspace_inside;
+  bool keeps_tmp;
   leaks::LeakScanner scanner;
   std::mutex making{};
   std::optional<Pool> pool{};
+  std::atomic<bool> lacks_bash = false;
 
-  State(ToolboxOptions chosen, Limits of_calls, std::pair<Path, Path> workspaces,
-        leaks::LeakScanner leaks)
+  State(ToolboxOptions chosen, Limits of_calls, Places places, leaks::LeakScanner leaks)
       : options(std::move(chosen)),
         limits(std::move(of_calls)),
         files([this](const FileView* former) { return view_of(options, former); },
               good_for(options.policy)),
-        workspace(std::move(workspaces.first)),
-        workspace_inside(std::move(workspaces.second)),
+        workspace(std::move(places.workspace)),
+        workspace_inside(std::move(places.inside)),
+        keeps_tmp(places.keeps_tmp),
         scanner(std::move(leaks)) {}
 
   bool on_host() const { return isolation_of(options) != Isolation::sandbox; }
@@ -196,7 +236,9 @@ struct Toolbox::State {
                     ? path->second
                     : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         .timeout = limits.timeout.value_or(kDefaultTimeout),
-        .longest = limits.timeout};
+        .longest = limits.timeout,
+        .lacks_bash = &lacks_bash};
+    if (outside && ::access("/bin/bash", X_OK) < 0) lacks_bash = true;
     // An organisation that says which variables there are decides about PATH too.
     if (!outside && !policy::check_environment({{"PATH", ""}}, policy.bounds)) place.path.reset();
     return place;
@@ -270,16 +312,18 @@ Result<std::unique_ptr<Toolbox>> Toolbox::open(ToolboxOptions options) {
   if (isolation_of(options) == Isolation::sandbox)
     for (PathRule& rule : identity_rules(options.policy.workspace))
       options.policy.rules.push_back(std::move(rule));
+  share_tmp(options);
   std::optional<FileView> view;
   if (options.first == Reach::files) {
     FileView made = TRY(view_of(options, nullptr));
     view.emplace(std::move(made));
   }
-  std::pair<Path, Path> workspaces =
-      view ? std::pair{view->workspace(), view->workspace_inside()} : TRY(workspaces_of(options));
+  Places places;
+  if (view) places = places_of(*view);
+  else places = TRY(places_of(options));
   leaks::LeakScanner scanner = TRY(leaks::LeakScanner::create(known_secrets(options.policy)));
-  auto state = std::make_unique<State>(std::move(options), limits, std::move(workspaces),
-                                       std::move(scanner));
+  auto state =
+      std::make_unique<State>(std::move(options), limits, std::move(places), std::move(scanner));
   if (view) state->files.put(*std::move(view));
   if (state->on_host())
     state->log(LogLevel::warn, kSpan,
@@ -318,7 +362,10 @@ std::string Toolbox::instructions() const {
   const bool network = state_->options.policy.network != NetworkMode::none;
   return start + "Commands run in a sandbox: " +
          (network ? "the network is as the policy says" : "there is no network") +
-         ", and nothing outside the workspace can be changed. What is refused comes with the rule "
+         ", and nothing outside the workspace can be changed. " +
+         (state_->keeps_tmp ? "/tmp is private and keeps its files between calls. "
+                            : "/tmp is private and empty at each call. ") +
+         "What is refused comes with the rule "
          "and with "
          "what the owner could allow.";
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +32,13 @@ std::string_view to_text(Isolation isolation);
 struct SharedState {
   std::atomic<int> running = 0;          // calls: their commands can write to the workspace
   std::atomic<bool> terminated = false;  // a leak under OnLeak::terminate
+  std::mutex making_tmp{};
+  std::shared_ptr<SharedTmp> tmp{};  // of the last that has asked for one
+  std::string tmp_user{};            // whose it is: another principal gets another
 };
+
+// What is in /tmp when a call begins.
+enum class KeptTmp : std::uint8_t { none, between_calls };
 
 // What a tool works through: the files of the sandbox's view need no command.
 enum class Reach : std::uint8_t { files, command, network };
@@ -48,6 +55,7 @@ struct ToolboxOptions {
   // to see whether the policy works, would be done twice.
   Reach first = Reach::command;
   Logger* log = nullptr;  // outlives the toolbox; null: nothing is logged
+  KeptTmp tmp = KeptTmp::none;
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
 };
 

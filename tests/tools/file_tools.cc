@@ -187,6 +187,60 @@ TEST_F(FileTools, ASearchFindsLinesAndPassesOverTheRest) {
   EXPECT_THAT(search_files(*view_, {{"pattern", "x"}, {"glob", "a/b"}}).text, HasSubstr("slash"));
 }
 
+TEST_F(FileTools, ASearchLeavesOutWhatIgnoreFilesName) {
+  tree_.tree().must(
+      "cd ws && mkdir -p p/build p/src/deep p/sub/.git/info p/.git/info && cd p && "
+      "printf '*.log\nbuild/\n/src/gen.c\n' > .gitignore && echo '!keep.log' > src/.gitignore && "
+      "echo excluded > .git/info/exclude && echo mine > .ignore && echo other > "
+      "sub/.git/info/exclude && "
+      "for f in a.c a.log build/b.c src/gen.c src/keep.log src/x.log src/deep/gen.c excluded mine "
+      "sub/a.log sub/other .git/info/text; do echo needle > $f; done");
+  const ToolOutput found = search_files(*view_, {{"pattern", "needle"}, {"path", "p"}});
+  EXPECT_EQ(found.text,
+            "p/a.c:1: needle\np/src/deep/gen.c:1: needle\np/src/keep.log:1: needle\n"
+            "p/sub/a.log:1: needle\n"
+            "[7 entries that .gitignore or .ignore name were left out; \"all\" searches them]\n");
+  EXPECT_EQ(found.structured["ignored"], 7);
+  // Rules above the directory that is searched hold too; a file that is named is searched.
+  EXPECT_EQ(search_files(*view_, {{"pattern", "needle"}, {"path", "p/src"}}).structured["matches"],
+            2);
+  EXPECT_EQ(
+      search_files(*view_, {{"pattern", "needle"}, {"path", "p/a.log"}}).structured["matches"], 1);
+  const ToolOutput all =
+      search_files(*view_, {{"pattern", "needle"}, {"path", "p"}, {"all", true}});
+  EXPECT_EQ(all.structured["matches"], 11);
+  EXPECT_EQ(all.structured["ignored"], 0);
+}
+
+// Files of one directory and of many, searched by several threads, with more matches than are shown.
+TEST_F(FileTools, ASearchGivesTheSameEachTime) {
+  tree_.tree().must(
+      "cd ws && mkdir -p many && cd many && for d in a b c d e f g h; do mkdir -p $d/x; for n in "
+      "$(seq 40); do echo \"needle $d $n\" > $d/$n.txt; echo \"needle\" > $d/x/$n.txt; done; done; "
+      "for n in $(seq 300); do echo other > $n.txt; done; echo needle > z.txt");
+  const Json request{{"pattern", "needle"}, {"path", "many"}};
+  const ToolOutput first = search_files(*view_, request);
+  EXPECT_EQ(first.structured["matches"], 200);
+  EXPECT_THAT(first.text, HasSubstr("only the first 200 matching lines"));
+  EXPECT_THAT(first.text, ::testing::StartsWith("many/a/1.txt:1: needle a 1\nmany/a/10.txt:1:"));
+  for (int round = 0; round < 20; ++round) {
+    const ToolOutput again = search_files(*view_, request);
+    EXPECT_EQ(again.text, first.text);
+    EXPECT_EQ(again.structured, first.structured);
+  }
+  const ToolOutput few = search_files(*view_, {{"pattern", "needle e 1"}, {"path", "many"}});
+  EXPECT_EQ(few.structured["matches"], 11);
+  EXPECT_EQ(few.structured["files"], 941);
+}
+
+TEST_F(FileTools, ASearchOpensNoFifoAndFollowsNoLink) {
+  tree_.tree().must(
+      "cd ws && mkdir odd && mkfifo odd/fifo && ln -s /etc/passwd odd/link && ln -s .. odd/up && "
+      "echo needle > odd/file");
+  const ToolOutput found = search_files(*view_, {{"pattern", "n"}, {"path", "odd"}});
+  EXPECT_EQ(found.text, "odd/file:1: needle\n");
+}
+
 TEST_F(FileTools, AFileIsSentFromTheWorkspaceOnly) {
   put("hello.txt", "hello");
   EXPECT_EQ(send_file(*view_, {{"path", "hello.txt"}}).structured,

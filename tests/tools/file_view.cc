@@ -123,7 +123,14 @@ KERNEL_TEST(FileViews, RootsToolsHaveNoCapabilitiesEither) {
   EXPECT_THAT(toolbox->call("read_file", {{"path", "theirs"}}).text, HasSubstr("EACCES"));
   EXPECT_TRUE(toolbox->call("write_file", {{"path", "closed/x"}, {"content", "x"}}).failed);
   EXPECT_FALSE(toolbox->call("read_file", {{"path", "ordinary"}}).failed);  // control
-  EXPECT_FALSE(toolbox->call("bash", {{"command", "true"}}).failed);        // they are back
+  // Nor have the threads of a search.
+  tree.tree().must(
+      "cd ws && for d in 1 2 3 4 5 6 7 8; do mkdir -p t/$d; for n in $(seq 40); do echo needle > "
+      "t/$d/$n; done; done; chmod 600 t/*/*; chown 4321 t/*/*; echo needle > t/mine");
+  const ToolOutput found = toolbox->call("search_files", {{"pattern", "needle"}, {"path", "t"}});
+  EXPECT_EQ(found.structured["matches"], 1);
+  EXPECT_EQ(found.structured["passed_over"], 320);
+  EXPECT_FALSE(toolbox->call("bash", {{"command", "true"}}).failed);  // they are back
 }
 
 // The sandbox behind a view runs nothing: what appears meanwhile is the user's own.

@@ -1,9 +1,13 @@
 // Tools of each trust level, in the sandbox, or on the host for the owner.
 #include "tools/toolbox.h"
 
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -498,6 +502,164 @@ KERNEL_TEST(Toolbox, OutputArrivesWhileTheCommandRunsAndACancelEndsIt) {
   EXPECT_FALSE(live.empty());
   EXPECT_TRUE(output.failed);
   EXPECT_EQ(output.structured["outcome"], "signalled") << output.structured.dump();
+}
+
+KERNEL_TEST(Toolbox, BashRunsCommandsWhereItIsInstalled) {
+  const Workspace workspace;
+  const Json command{{"command",
+                      "set -o pipefail; source /dev/null && [[ abc == a* ]] && ! (false | true) && "
+                      "echo \"${BASH_VERSION:+bash}\""}};
+  for (const TrustLevel trust : {TrustLevel::full, TrustLevel::owner})
+    EXPECT_EQ(open_toolbox(workspace, trust)->call("bash", command).text, "bash\n");
+  // Without it /bin/sh does, and in each call.
+  Policy without{.workspace = workspace.path()};
+  without.rules.push_back(PathRule{.kind = RuleKind::hide, .path = "/usr/bin/bash"});
+  Result<std::unique_ptr<Toolbox>> toolbox = Toolbox::open({.policy = without});
+  ASSERT_TRUE(toolbox.has_value()) << to_text(toolbox.error());
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ((*toolbox)->call("bash", {{"command", "echo \"${BASH_VERSION:+bash}.\""}}).text,
+              ".\n");
+}
+
+KERNEL_TEST(Toolbox, EndedBackgroundProcessesAreInTheNotes) {
+  const Workspace workspace;
+  for (const TrustLevel trust : {TrustLevel::full, TrustLevel::owner}) {
+    const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace, trust);
+    const ToolOutput left =
+        toolbox->call("bash", {{"command", "(setsid sleep 60 >/dev/null 2>&1 &) ; echo done"}});
+    EXPECT_FALSE(left.failed);
+    EXPECT_NE(left.structured["notes"].dump().find("background processes"), std::string::npos)
+        << left.structured;
+    EXPECT_NE(left.text.find("background processes"), std::string::npos) << left.text;
+    // Control: one that has ended by then, and one that was waited for.
+    for (const char* command : {"(sleep 0 &) ; sleep 0.3", "sleep 0 & wait", "true | sleep 0"})
+      EXPECT_EQ(toolbox->call("bash", {{"command", command}}).text, "") << command;
+  }
+}
+
+// --- /tmp between calls ---------------------------------------------------------------------------
+
+std::unique_ptr<Toolbox> open_keeping(const Workspace& workspace, const std::string& user = "",
+                                      std::shared_ptr<SharedState> shared = nullptr,
+                                      std::uint64_t size = Limits{}.tmp_size) {
+  ToolboxOptions options{
+      .user = user, .policy = Policy{.workspace = workspace.path()}, .tmp = KeptTmp::between_calls};
+  options.policy.limits.tmp_size = size;
+  if (shared) options.shared = std::move(shared);
+  Result<std::unique_ptr<Toolbox>> toolbox = Toolbox::open(std::move(options));
+  if (toolbox) return std::move(*toolbox);
+  ADD_FAILURE() << to_text(toolbox.error());
+  std::abort();
+}
+
+std::string said(Toolbox& toolbox, const std::string& command) {
+  return toolbox.call("bash", {{"command", command}}).text;
+}
+
+KERNEL_TEST(KeptTmp, CommandsAndFileToolsSeeWhatEarlierCallsLeft) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_keeping(workspace);
+  EXPECT_EQ(said(*toolbox, "echo one > /tmp/a; mkdir /tmp/d"), "");
+  EXPECT_EQ(said(*toolbox, "cat /tmp/a"), "one\n");
+  EXPECT_EQ(toolbox->call("read_file", {{"path", "/tmp/a"}}).text, "one\n");
+  const ToolOutput written =
+      toolbox->call("write_file", {{"path", "/tmp/d/b"}, {"content", "two\n"}});
+  EXPECT_FALSE(written.failed) << written.text;
+  EXPECT_EQ(said(*toolbox, "cat /tmp/d/b; rm /tmp/a"), "two\n");
+  EXPECT_TRUE(toolbox->call("read_file", {{"path", "/tmp/a"}}).failed);
+  EXPECT_EQ(toolbox->call("list_files", {{"path", "/tmp"}}).text, "/tmp/d/\n");
+  EXPECT_NE(toolbox->instructions().find("keeps its files"), std::string::npos);
+  // It is not the host's.
+  EXPECT_FALSE(coop::tests::exists("/tmp/d/b"));
+  // Control: without it nothing is kept.
+  const std::unique_ptr<Toolbox> plain = open_toolbox(workspace);
+  EXPECT_EQ(said(*plain, "touch /tmp/a"), "");
+  EXPECT_EQ(said(*plain, "ls /tmp"), "");
+}
+
+KERNEL_TEST(KeptTmp, AnotherPrincipalHasAnother) {
+  const Workspace workspace;
+  const auto shared = std::make_shared<SharedState>();
+  const std::unique_ptr<Toolbox> ann = open_keeping(workspace, "ann", shared);
+  EXPECT_EQ(said(*ann, "echo secret > /tmp/a"), "");
+  // A new configuration of the same server keeps it, for the same principal alone.
+  EXPECT_EQ(said(*open_keeping(workspace, "ann", shared), "cat /tmp/a"), "secret\n");
+  EXPECT_EQ(said(*open_keeping(workspace, "bob", shared), "ls /tmp"), "");
+  EXPECT_EQ(said(*open_keeping(workspace, "ann", shared), "ls /tmp"), "");  // nor through bob
+  EXPECT_EQ(said(*open_keeping(workspace, "ann"), "ls /tmp"), "");          // another server
+}
+
+KERNEL_TEST(KeptTmp, TheSizeIsThatOfAllCallsTogether) {
+  const Workspace workspace;
+  const auto shared = std::make_shared<SharedState>();
+  const std::unique_ptr<Toolbox> toolbox = open_keeping(workspace, "ann", shared, 1 << 20);
+  const std::string fill = "head -c 700000 /dev/zero > /tmp/";
+  EXPECT_EQ(said(*toolbox, fill + "a"), "");
+  EXPECT_NE(said(*toolbox, fill + "b").find("No space left"), std::string::npos);
+  EXPECT_EQ(said(*toolbox, "rm /tmp/*; " + fill + "b"), "");
+  // A new limit holds at once.
+  const std::unique_ptr<Toolbox> narrower = open_keeping(workspace, "ann", shared, 1 << 18);
+  EXPECT_NE(said(*narrower, fill + "b").find("No space left"), std::string::npos);
+}
+
+// What is mounted below /tmp needs mount points, and an earlier command could have put links there.
+KERNEL_TEST(KeptTmp, WithAMountInItEachCallHasItsOwn) {
+  const Workspace workspace;
+  const Workspace other;
+  ToolboxOptions options{.policy = Policy{.workspace = workspace.path()},
+                         .tmp = KeptTmp::between_calls};
+  options.policy.view = View::host;  // paths are as on the host, so below /tmp
+  options.policy.rules.push_back(PathRule{.kind = RuleKind::read_write, .path = other.path()});
+  Result<std::unique_ptr<Toolbox>> toolbox = Toolbox::open(std::move(options));
+  ASSERT_TRUE(toolbox.has_value()) << to_text(toolbox.error());
+  if (!other.path().starts_with("/tmp/")) GTEST_SKIP() << "TMPDIR is elsewhere";
+  EXPECT_EQ(said(**toolbox, "touch /tmp/a " + other.path() + "/b"), "");
+  EXPECT_EQ(said(**toolbox, "ls /tmp/a 2>&1 | grep -c 'No such'; ls " + other.path() + "/b"),
+            "1\n" + other.path() + "/b\n");
+}
+
+std::vector<pid_t> children_named(pid_t parent, std::string_view name) {
+  std::vector<pid_t> found;
+  const std::string task = "/proc/" + std::to_string(parent) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(task)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t pid = 0; children >> pid;) {
+      std::string comm;
+      std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), comm);
+      if (comm == name) found.push_back(pid);
+    }
+  }
+  return found;
+}
+
+KERNEL_TEST(KeptTmp, NothingIsLeftWhenTheServerIsKilled) {
+  const Workspace workspace;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t server = ::fork();
+  if (server == 0) {
+    const std::unique_ptr<Toolbox> toolbox = open_keeping(workspace);
+    said(*toolbox, "echo x > /tmp/a");
+    [[maybe_unused]] const ssize_t told = ::write(ready[1], "r", 1);
+    ::pause();
+    ::_exit(1);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  const std::vector<pid_t> holders = children_named(server, "coop-tmp");
+  EXPECT_EQ(holders.size(), 1U);
+  ::kill(server, SIGKILL);
+  ::waitpid(server, nullptr, 0);
+  for (const pid_t holder : holders) {
+    for (int tries = 0; tries < 500 && ::kill(holder, 0) == 0; ++tries) ::usleep(10'000);
+    // Adopted and reaped, or a zombie where nothing reaps.
+    std::string state;
+    std::ifstream status("/proc/" + std::to_string(holder) + "/stat");
+    std::getline(status, state);
+    EXPECT_TRUE(state.empty() || state.contains(") Z ")) << state;
+  }
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 KERNEL_TEST(Toolbox, SixteenCallsAtOnce) {

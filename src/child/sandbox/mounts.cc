@@ -292,6 +292,14 @@ int mount_new(State& state, const Instruction& instruction) noexcept {
   return attach(tree.get(), target.get());
 }
 
+int mount_shared(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd tree(static_cast<long>(instruction.first));
+  const ScopedFd target(open_inside(state, instruction.path, O_PATH | O_DIRECTORY));
+  if (target.failed()) return target.error();
+  forget_parent(state);
+  return attach(tree.get(), target.get());
+}
+
 // The upper layer is a tmpfs mounted at the target first; the overlay then covers it. Only the
 // overlay can reach it there, and it needs no other mount point.
 int overlay(State& state, const Instruction& instruction) noexcept {

@@ -21,6 +21,7 @@ int make_symlink(State& state, const Instruction& instruction) noexcept;
 int bind(State& state, const Instruction& instruction) noexcept;
 int remount(State& state, const Instruction& instruction) noexcept;
 int mount_new(State& state, const Instruction& instruction) noexcept;
+int mount_shared(State& state, const Instruction& instruction) noexcept;
 int overlay(State& state, const Instruction& instruction) noexcept;
 int serve_files(State& state, const Instruction& instruction) noexcept;
 // Mounts `mask` over the path.

@@ -58,14 +58,16 @@ int kill_children() noexcept {
 }
 
 // The command, then what it left: each that dies leaves us its own children, until there are none.
-int end_all(long command) noexcept {
+KeeperReport end_all(long command) noexcept {
   raw::call(SYS_kill, -command, SIGKILL);
   raw::call(SYS_kill, command, SIGKILL);
+  KeeperReport report;
+  raw::call(SYS_wait4, command, &report.status, __WALL, nullptr);
   int status = 0;
-  raw::call(SYS_wait4, command, &status, __WALL, nullptr);
-  while (kill_children() > 0 && raw::call(SYS_wait4, -1, nullptr, __WALL, nullptr) > 0) {
-  }
-  return status;
+  // One that had ended by itself was only not waited for.
+  while (kill_children() > 0 && raw::call(SYS_wait4, -1, &status, __WALL, nullptr) > 0)
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) report.others = 1;
+  return report;
 }
 
 [[noreturn]] void keep_command(const void* argument) noexcept {
@@ -89,7 +91,7 @@ int end_all(long command) noexcept {
                    (keeper.grace_milliseconds % 1000) * 1'000'000L};
     raw::call(SYS_ppoll, watched, 1, &grace, nullptr, 0);
   }
-  report(keeper, {.status = end_all(command)});
+  report(keeper, end_all(command));
   for (;;) raw::call(SYS_exit_group, 0);
 }
 

@@ -25,6 +25,7 @@ struct Keeper {
 struct KeeperReport {
   int error = 0;   // errno of a start that failed
   int status = 0;  // of wait(2)
+  int others = 0;  // 1: other processes still ran, and were killed
 };
 
 // `pidfd` is that of the keeper, which ends last. Its pid, or a negative errno.

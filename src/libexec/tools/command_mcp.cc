@@ -85,7 +85,8 @@ Result<void> serve_http(mcp::Server& server, const cli::Parsed& flags) {
 
 Result<int> command_mcp(const cli::Parsed& flags) {
   ::signal(SIGPIPE, SIG_IGN);  // a client that closes the pipe also ends our input
-  const ToolsOptions options = TRY(tools_options(flags));
+  ToolsOptions options = TRY(tools_options(flags));
+  options.request.tmp = tools::KeptTmp::between_calls;
   const std::unique_ptr<tools::LiveTools> tools = TRY(tools::LiveTools::open(options.request));
   tools->look().toolbox->warm_up();
   mcp::Server server(*tools, COOP_VERSION);

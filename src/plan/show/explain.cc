@@ -171,10 +171,12 @@ class Name {
     const bool sealed = sealed_ || kernels || std::holds_alternative<RootTmpfs>(own_->action) ||
                         (tmpfs != nullptr && tmpfs->flags.access == Access::read_only);
     const bool file = made_ != nullptr && !std::holds_alternative<MakeDirectory>(made_->action);
-    if (is_there()) return sealed || (file && is_itself_made()) ? Reach::readable : Reach::scratch;
+    const bool shared = tmpfs != nullptr && tmpfs->life == TmpfsLife::shared;
+    const Reach open = shared ? Reach::writable : Reach::scratch;
+    if (is_there()) return sealed || (file && is_itself_made()) ? Reach::readable : open;
     if (sealed) return Reach::absent;
     // A file of the host's home with this name is not there.
-    return own_->origin.part == Part::home ? Reach::hidden : Reach::scratch;
+    return own_->origin.part == Part::home ? Reach::hidden : open;
   }
 
   bool is_there() const {

@@ -111,6 +111,9 @@ struct Sentence {
            in_quotes(remount.target);
   }
   std::string operator()(const TmpfsMount& tmpfs) const {
+    if (tmpfs.life == TmpfsLife::shared)
+      return "mount the shared tmpfs of " + format_size(tmpfs.size) + " at " +
+             in_quotes(tmpfs.target);
     return "mount an empty tmpfs of " + format_size(tmpfs.size) + " at " + in_quotes(tmpfs.target);
   }
   std::string operator()(const HideMount& hide) const { return "hide " + in_quotes(hide.target); }

@@ -181,6 +181,7 @@ void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts
   entries.push_back(writable_tmpfs(policy, "/tmp", 01777,
                                    origin_of(policy, "tmp_size", "--tmp-size"),
                                    "private, limited in size and in number of files"));
+  if (policy.shared_tmp != nullptr) entries.back().life = TmpfsLife::shared;
 }
 
 void add_devices(std::vector<Entry>& entries, const HostFacts& host) {

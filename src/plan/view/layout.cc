@@ -136,9 +136,15 @@ class Layout {
       case Kind::mqueue: return mount(entry, MqueueMount{});
       case Kind::tmpfs: break;
     }
-    TRY(mount(entry, TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags}));
+    TRY(mount(entry, TmpfsMount{entry.target, entry.size, entry.inodes, entry.mode, entry.flags,
+                                life_of(entry)}));
     if (entry.sealed) sealed_.push_back(entry.target);
     return {};
+  }
+
+  // What is mounted below it needs mount points of its own, which a sandbox before may have left, or put something else at.
+  TmpfsLife life_of(const Entry& entry) const {
+    return has_entries_below(entry) ? TmpfsLife::sandbox : entry.life;
   }
 
   // On something that is there already.

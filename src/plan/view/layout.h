@@ -54,9 +54,10 @@ struct Entry {
   std::uint64_t inodes = 0;
   std::uint32_t mode = 0755;
   Missing if_missing = Missing::fail;  // hide: when it has disappeared since
-  bool sealed = false;                 // tmpfs: read-only once everything in it is made
-  Rank rank = Rank::base;              // among entries for the same target the highest wins,
-  std::size_t position = 0;            // and of two rules the later one
+  TmpfsLife life = TmpfsLife::sandbox;
+  bool sealed = false;       // tmpfs: read-only once everything in it is made
+  Rank rank = Rank::base;    // among entries for the same target the highest wins,
+  std::size_t position = 0;  // and of two rules the later one
   Origin origin{};
   std::string why{};
 

@@ -59,14 +59,14 @@ KeptCommand::~KeptCommand() {
   if (pidfd_.valid()) collect(pidfd_.get());
 }
 
-Result<int> KeptCommand::status() {
+Result<KeptCommand::End> KeptCommand::wait() {
   child::KeeperReport report;
   ssize_t size = 0;
   while ((size = ::read(report_.get(), &report, sizeof report)) < 0 && errno == EINTR) {
   }
   if (size != sizeof report) return system_error_of(EIO, "wait", program_);
   if (report.error != 0) return system_error_of(report.error, "execve", program_);
-  return report.status;
+  return End{report.status, report.others == 1};
 }
 
 }  // namespace coop::run

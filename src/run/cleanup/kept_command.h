@@ -29,8 +29,12 @@ class KeptCommand {
   int pidfd() const { return pidfd_.get(); }  // readable when nothing of it is left
   // SIGTERM, and SIGKILL two seconds later; what called setsid(2) gets SIGKILL only.
   void end() { lifeline_.reset(); }
-  // The status of wait(2), once the pidfd is readable; an error if it could not be started.
-  Result<int> status();
+  struct End {
+    int status = 0;       // of wait(2)
+    bool others = false;  // processes that it had started still ran, and were killed
+  };
+  // Once the pidfd is readable; an error if it could not be started.
+  Result<End> wait();
 
  private:
   KeptCommand() = default;

@@ -41,6 +41,12 @@ std::string mount_options(std::initializer_list<std::string> options) {
   return all;
 }
 
+std::string id_line(std::uint32_t inside, std::uint32_t outside) {
+  return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
+}
+
+}  // namespace
+
 std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_t mode) {
   char octal[16];
   std::snprintf(octal, sizeof octal, "mode=%o", mode);
@@ -48,9 +54,7 @@ std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_
       {"size=" + std::to_string(size), "nr_inodes=" + std::to_string(inodes), octal});
 }
 
-std::string id_line(std::uint32_t inside, std::uint32_t outside) {
-  return std::to_string(inside) + " " + std::to_string(outside) + " 1\n";
-}
+namespace {
 
 // Makes the instruction list from the plan's steps. Each overload handles one kind of step.
 class Freezer {
@@ -209,6 +213,10 @@ class Freezer {
     emit(Operation::remount, {.path = inside(remount.target), .first = attributes(remount.flags)});
   }
   void write(const TmpfsMount& tmpfs) {
+    if (tmpfs.life == TmpfsLife::shared)
+      return emit(
+          Operation::mount_shared,
+          {.path = inside(tmpfs.target), .first = static_cast<std::uint64_t>(options_.shared_tmp)});
     emit(Operation::mount_new, {.path = inside(tmpfs.target),
                                 .text = "tmpfs",
                                 .data = keep(tmpfs_options(tmpfs.size, tmpfs.inodes, tmpfs.mode)),

@@ -25,12 +25,16 @@ struct FreezeOptions {
   bool pass_mounts = false;                // and one of the mount namespace
   std::vector<Path> groups{};              // v1: files by which the child joins its groups, first
   bool await_scope = false;                // systemd moves the child into its scope first
+  int shared_tmp = -1;                     // descriptor of a detached mount
   std::size_t first_step = 0;              // earlier steps are in another program
 };
 
 // The instructions and everything they point to, in `region`.
 Result<std::span<const child::Instruction>> freeze(const Plan& plan, const FreezeOptions& options,
                                                    Region& region);
+
+// "size=…\0nr_inodes=…\0mode=…\0", as child::new_filesystem() takes them once an empty option ends the list.
+std::string tmpfs_options(std::uint64_t size, std::uint64_t inodes, std::uint32_t mode);
 
 // A list that ends with a null pointer, as execve takes it.
 Result<const char* const*> freeze_list(const std::vector<std::string>& texts, Region& region);

@@ -17,6 +17,7 @@
 #include "plan/show/steps.h"
 #include "run/lost_files.h"
 #include "run/mount_watch.h"
+#include "run/start/shared_tmp.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -139,10 +140,11 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, Gr
     launch.files_ = std::move(receive);
     files = std::move(send);
   }
+  if (options.shared_tmp != nullptr) launch.shared_tmp_ = TRY(options.shared_tmp->copy());
   const std::span<const child::Instruction> instructions = TRY(freeze(
       early, {.groups = group.to_join(), .await_scope = group.needs_move()}, launch.region_));
-  const std::vector<int> keep =
-      kept(options.stdio, {theirs.get(), request.get(), network.get(), files.get()});
+  const std::vector<int> keep = kept(options.stdio, {theirs.get(), request.get(), network.get(),
+                                                     files.get(), launch.shared_tmp_.get()});
   launch.program_.control = theirs.get();
   launch.program_.request = request.get();
   launch.program_.network = network.get();
@@ -179,6 +181,7 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
                  {.terminal = options_.terminal,
                   .pass_root = options_.pass_root || looked_at,
                   .pass_mounts = looked_at,
+                  .shared_tmp = shared_tmp_.get(),
                   .first_step = early_steps_},
                  region_));
   *program = program_;

@@ -45,6 +45,8 @@ struct LaunchOptions {
   bool raise_descriptors = false;
   // The supervisor may have to serve git directories: see take_files().
   bool serves_files = false;
+  // Of the policy; outlives the launch.
+  SharedTmp* shared_tmp = nullptr;
   TreeWatch* watch = nullptr;  // of a pool, for looks at the writable trees
 };
 
@@ -85,6 +87,7 @@ class Launch {
   int pid_ = -1;
   UniqueFd network_{};
   UniqueFd files_{};
+  UniqueFd shared_tmp_{};
   Launched launched_{};
 };
 

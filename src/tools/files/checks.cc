@@ -77,6 +77,7 @@ Result<void> check_name(const FileView::State& view, const Request& request, con
         Rule::of_coop(Part::identity_files));
   if (view.walls == Walls::none) return {};
   const Path host = explain(view, inside).path;
+  if (host.empty()) return {};  // nothing of the host: the shared /tmp
   Path first_made = made == 0 ? Path() : host;
   for (std::size_t above = 1; above < made; ++above) first_made = parent_of(first_made);
   for (const guards::GuardMatcher& matcher : view.guards) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/path.h"
+#include "plan/show/explain.h"
 #include "sys/real_path.h"
 #include "tools/files/lookup.h"
 #include "tools/files/path_form.h"
@@ -124,6 +125,13 @@ void add_guards(FileView::State& state) {
 
 }  // namespace
 
+bool keeps_tmp(const Plan& plan) {
+  return std::ranges::any_of(plan.steps, [](const Step& step) {
+    const auto* tmpfs = std::get_if<TmpfsMount>(&step.action);
+    return tmpfs != nullptr && tmpfs->life == TmpfsLife::shared;
+  });
+}
+
 FileView::FileView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Result<FileView> FileView::of_sandbox(const Policy& policy, const FileView* former) {
@@ -195,8 +203,28 @@ bool FileView::shows(const Path& inside) const {
   return check_shown(*state_, Request{"open", inside}, inside).has_value();
 }
 
+std::vector<Path> FileView::decided() const {
+  std::vector<Path> paths{"/proc", "/dev/pts", "/dev/mqueue"};
+  for (const Step& step : state_->prepared.plan.steps)
+    std::visit(
+        [&](const auto& action) {
+          if constexpr (requires { action.target; }) paths.push_back(action.target);
+        },
+        step.action);
+  std::ranges::sort(paths);
+  return paths;
+}
+
+bool FileView::is_uniform(const Path& inside) const {
+  if (state_->walls == Walls::none) return true;
+  const plan::Explanation found =
+      plan::explain_inside(state_->prepared.plan, state_->prepared.policy, inside);
+  return !found.path.empty() && found.inside == inside && found.reach != plan::Reach::hidden;
+}
+
 const Path& FileView::workspace() const { return state_->workspace(); }
 const Path& FileView::workspace_inside() const { return state_->workspace_inside(); }
+bool FileView::keeps_tmp() const { return tools::keeps_tmp(state_->prepared.plan); }
 bool FileView::is_alive() const { return !state_->sandbox || state_->sandbox->is_alive(); }
 bool FileView::knows_settings() const { return are_settings_known(*state_); }
 bool FileView::shares_sandbox_with(const FileView& other) const {

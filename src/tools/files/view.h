@@ -45,6 +45,9 @@ struct WritePlace {
   gid_t group = 0;
 };
 
+// Whether the sandboxes of this plan share one /tmp.
+bool keeps_tmp(const Plan& plan);
+
 // Paths are as commands inside would write them: absolute, or relative to the workspace; ".." is taken
 // by its text. The host's own name of the workspace is understood as well. Every refusal is an Error
 // whose hint names the grant and whose subject names the rule.
@@ -67,9 +70,15 @@ class FileView {
   static void withdraw(WritePlace& place);
   // Whether an entry of an opened directory may be shown in a listing: hidden ones are not.
   bool shows(const Path& inside) const;
+  // Where names are decided one by one: shows() answers for an entry of a directory as for the directory itself, unless
+  // the entry, or something below it, is in here. Sorted.
+  std::vector<Path> decided() const;
+  // Whether that holds for this directory: something of the host is there.
+  bool is_uniform(const Path& inside) const;
 
   const Path& workspace() const;  // on the host, canonical
   const Path& workspace_inside() const;
+  bool keeps_tmp() const;  // /tmp is the shared one
   bool is_alive() const;
   // False when git's settings have changed since the view was made: they name files that are guarded too.
   bool knows_settings() const;

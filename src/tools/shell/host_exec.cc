@@ -87,10 +87,11 @@ Result<ExecOutput> exec_on_host(const Command& command, const Path& directory,
   const run::Ending ending =
       TRY(run::supervise(*loop, kept.pidfd(), [&kept] { kept.end(); },
                          {.deadline = run::deadline_after(timeout), .cancel_fd = hooks.cancel_fd}));
-  const int status = TRY(kept.status());
+  const run::KeptCommand::End end = TRY(kept.wait());
   ExecOutput done;
   streams.finish(done);
-  set_outcome(done, status, ending);
+  set_outcome(done, end.status, ending);
+  done.ended_background = end.others && ending == run::Ending::by_itself;
   done.usage.wall = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - started);
   return done;

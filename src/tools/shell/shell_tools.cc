@@ -10,6 +10,10 @@ namespace coop::tools {
 
 namespace {
 
+constexpr std::string_view kEndedBackground =
+    "background processes still ran at the end of the command and were ended: nothing runs on "
+    "between calls";
+
 Json captured_json(const Captured& captured) {
   return {{"text", captured.text},
           {"total_bytes", captured.total_bytes},
@@ -65,6 +69,11 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
     add_line(result.text, "taken away: " + std::to_string(output.quarantined_total) + " in all");
   if (const std::string ending = ending_text(output, timeout); !ending.empty())
     add_line(result.text, "[" + ending + "]");
+  std::vector<std::string> notes = output.notes;
+  if (output.ended_background) {
+    notes.emplace_back(kEndedBackground);
+    add_line(result.text, "[" + std::string(kEndedBackground) + "]");
+  }
   result.failed = output.outcome != Outcome::exited || output.exit_code != 0;
   result.structured = {{"outcome", to_text(output.outcome)},
                        {"exit_code", output.exit_code},
@@ -74,7 +83,7 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
                        {"denials", denials},
                        {"quarantined", quarantined},
                        {"quarantined_total", output.quarantined_total},
-                       {"notes", output.notes}};
+                       {"notes", notes}};
   return result;
 }
 
@@ -132,37 +141,53 @@ Result<void> add_environment(Command& command, const Json& arguments) {
   return {};
 }
 
-ToolOutput run(const ShellPlace& place, const Runner& runner, Command command,
-               const Json& arguments) {
+Result<Command> prepared(const ShellPlace& place, Command command, const Json& arguments) {
   if (place.path) command.environment["PATH"] = path_with_tools(*place.path, place.tools);
-  const std::chrono::milliseconds timeout = timeout_of(place, arguments);
-  const Result<Path> directory = directory_of(place, arguments);
-  if (!directory) return refusal(directory.error());
-  command.directory = *directory;
-  if (const Result<void> added = add_environment(command, arguments); !added)
-    return refusal(added.error());
+  const Path directory = TRY(directory_of(place, arguments));
+  command.directory = directory;
+  TRY(add_environment(command, arguments));
   for (const std::string& word : command.arguments)
     if (word.find('\0') != std::string::npos)
-      return refusal("a command cannot have the character NUL in it");
-  const Result<ExecOutput> output = runner(command, timeout);
-  if (!output) return refusal(output.error());
-  return answer(*output, timeout);
+      return invalid("", "a command cannot have the character NUL in it");
+  return command;
+}
+
+ToolOutput answer_of(const Result<ExecOutput>& output, std::chrono::milliseconds timeout) {
+  return output ? answer(*output, timeout) : refusal(output.error());
+}
+
+bool could_not_run(const Result<ExecOutput>& output) {
+  return output &&
+         (output->outcome == Outcome::not_found || output->outcome == Outcome::not_executable);
 }
 
 }  // namespace
 
+// Only the sandbox knows whether there is a bash inside: it is tried, once.
 ToolOutput bash(const ShellPlace& place, const Runner& runner, const Json& arguments) {
   const std::string shell = arguments.at("command").get<std::string>();
   if (shell.empty()) return refusal("the command is empty");
-  return run(place, runner, Command{.arguments = {"/bin/sh", "-c", shell}}, arguments);
+  const std::chrono::milliseconds timeout = timeout_of(place, arguments);
+  Result<Command> command = prepared(place, {.arguments = {"/bin/bash", "-c", shell}}, arguments);
+  if (!command) return refusal(command.error());
+  if (place.lacks_bash == nullptr || !*place.lacks_bash) {
+    const Result<ExecOutput> output = runner(*command, timeout);
+    if (!could_not_run(output)) return answer_of(output, timeout);
+    if (place.lacks_bash != nullptr) *place.lacks_bash = true;
+  }
+  command->arguments.front() = "/bin/sh";
+  return answer_of(runner(*command, timeout), timeout);
 }
 
 ToolOutput exec(const ShellPlace& place, const Runner& runner, const Json& arguments) {
-  Command command{.arguments = {arguments.at("program").get<std::string>()}};
-  if (command.arguments.front().empty()) return refusal("the program is empty");
+  Command wanted{.arguments = {arguments.at("program").get<std::string>()}};
+  if (wanted.arguments.front().empty()) return refusal("the program is empty");
   if (const auto words = arguments.find("arguments"); words != arguments.end())
-    for (const Json& word : *words) command.arguments.push_back(word.get<std::string>());
-  return run(place, runner, std::move(command), arguments);
+    for (const Json& word : *words) wanted.arguments.push_back(word.get<std::string>());
+  const Result<Command> command = prepared(place, std::move(wanted), arguments);
+  if (!command) return refusal(command.error());
+  const std::chrono::milliseconds timeout = timeout_of(place, arguments);
+  return answer_of(runner(*command, timeout), timeout);
 }
 
 }  // namespace coop::tools

@@ -1,6 +1,7 @@
 // bash and exec: commands, in the sandbox or on the owner's host.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -24,9 +25,10 @@ struct ShellPlace {
   std::optional<std::string> path{};  // their PATH, without those; unset: as the policy has it
   std::chrono::milliseconds timeout = kDefaultTimeout;  // where a call gives none
   std::optional<std::chrono::milliseconds> longest{};   // whatever a call gives
+  std::atomic<bool>* lacks_bash = nullptr;              // set once /bin/bash could not be run there
 };
 
-// {command, timeout?: seconds, directory?}
+// {command, timeout?: seconds, directory?}. /bin/sh runs it where there is no bash.
 ToolOutput bash(const ShellPlace& place, const Runner& runner, const Json& arguments);
 // {program, arguments?: strings, environment?: strings by name, timeout?, directory?}
 ToolOutput exec(const ShellPlace& place, const Runner& runner, const Json& arguments);
