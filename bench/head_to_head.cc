@@ -2,6 +2,7 @@
 //
 //   head_to_head --coop PROGRAM --json FILE --markdown FILE [--quick] [--network-only] [--seed N]
 #include <fcntl.h>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <thread>
