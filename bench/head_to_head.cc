@@ -3,6 +3,7 @@
 //   head_to_head --coop PROGRAM --json FILE --markdown FILE [--quick] [--seed N]
 //                [--network-only] [--repositories-only]
 #include <fcntl.h>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <thread>

@@ -4,6 +4,7 @@
 //
 // Of each corpus no more than so many megabytes are taken. Processor time, not the clock's: what else
 // the machine does then counts for less. The corpora take turns, for the same reason.
+#include <cstdint>
 #include <ctime>
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include <charconv>
+#include <cstdint>
 #include <string_view>
 
 #include "load.h"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <sstream>

@@ -131,7 +131,7 @@ std::vector<char> compile(const std::string& file, const std::vector<Pattern>& p
   return copy;
 }
 
-std::string quoted(const std::string& text) {
+std::string quote(const std::string& text) {
   std::string result = "\"";
   for (const char c : text)
     result += (c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};
@@ -141,7 +141,7 @@ std::string quoted(const std::string& text) {
 void write_table(std::ostream& output, const std::vector<Pattern>& patterns) {
   output << "constexpr LeakPattern kPatterns[] = {\n";
   for (const Pattern& pattern : patterns) {
-    output << "    {" << quoted(pattern.name) << ", " << quoted(pattern.reason) << ", "
+    output << "    {" << quote(pattern.name) << ", " << quote(pattern.reason) << ", "
            << (pattern.begins_word ? "true" : "false") << ", LeakPattern::Follows::" << pattern.rule
            << ", {";
     for (std::size_t word = 0; word < 4; ++word) {

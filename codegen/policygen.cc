@@ -51,7 +51,7 @@ std::vector<Line> read(const std::string& file, std::size_t columns) {
   return lines;
 }
 
-std::string quoted(const std::string& text) {
+std::string quote(const std::string& text) {
   std::string written = "\"";
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') written += '\\';
@@ -73,7 +73,7 @@ std::string guard_kind(const std::string& file, const Line& line) {
 void write_named(std::ostream& output, const char* name, const std::vector<Line>& lines) {
   output << "inline constexpr NamedReason " << name << "[] = {\n";
   for (const Line& line : lines)
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.reason) << "},\n";
+    output << "    {" << quote(line.words[0]) << ", " << quote(line.reason) << "},\n";
   output << "};\n";
 }
 
@@ -87,7 +87,7 @@ std::string secret_kind(const std::string& file, const Line& line) {
 void write_secrets(std::ostream& output, const char* file) {
   output << "inline constexpr SecretEntry kSecrets[] = {\n";
   for (const Line& line : read(file, 1))
-    output << "    {{" << quoted(line.words[0]) << ", " << quoted(line.reason) << "}, "
+    output << "    {{" << quote(line.words[0]) << ", " << quote(line.reason) << "}, "
            << secret_kind(file, line) << "},\n";
   output << "};\n";
 }
@@ -98,7 +98,7 @@ void write_guards(std::ostream& output, const char* file, const char* home_file)
   for (Line& line : read(home_file, 1)) guards.push_back(std::move(line));
   std::ranges::sort(guards, {}, [](const Line& line) { return line.words[0]; });
   for (const Line& line : guards)
-    output << "    {{" << quoted(line.words[0]) << ", " << quoted(line.reason) << "}, "
+    output << "    {{" << quote(line.words[0]) << ", " << quote(line.reason) << "}, "
            << guard_kind(file, line) << "},\n";
   output << "};\n";
 }
@@ -115,8 +115,8 @@ void write_caches(std::ostream& output, const char* file) {
       variable = path.substr(1, bar - 1);
       path = path.substr(bar + 1);
     }
-    output << "    {" << quoted(line.words[0]) << ", CacheUse::" << use << ", " << quoted(variable)
-           << ", " << quoted(path) << ", " << quoted(line.words[3]) << ", " << quoted(line.reason)
+    output << "    {" << quote(line.words[0]) << ", CacheUse::" << use << ", " << quote(variable)
+           << ", " << quote(path) << ", " << quote(line.words[3]) << ", " << quote(line.reason)
            << "},\n";
   }
   output << "};\n";
@@ -125,8 +125,8 @@ void write_caches(std::ostream& output, const char* file) {
 void write_patterns(std::ostream& output, const char* file) {
   output << "inline constexpr SecretPattern kWorkspaceSecrets[] = {\n";
   for (const Line& line : read(file, 1))
-    output << "    {" << quoted(line.words[0]) << ", " << quoted(line.words[1]) << ", "
-           << quoted(line.reason) << "},\n";
+    output << "    {" << quote(line.words[0]) << ", " << quote(line.words[1]) << ", "
+           << quote(line.reason) << "},\n";
   output << "};\n";
 }
 

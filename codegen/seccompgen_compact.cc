@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace coop::seccompgen {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <utility>
 
 namespace coop::seccompgen {
@@ -78,7 +79,7 @@ constexpr std::size_t kMostTests = 6;
 // From here on a new system call has the same number on every architecture.
 constexpr int kFirstSharedNumber = 424;
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string quote(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
@@ -107,7 +108,7 @@ std::optional<Number> parse_number(std::string_view text) {
 
 // "0x8" or "TIOCSTI" or several of them joined by "|".
 Result<std::uint32_t> parse_value(std::string_view text) {
-  if (text.ends_with('|')) return std::unexpected(quoted(text) + " ends in \"|\"");
+  if (text.ends_with('|')) return std::unexpected(quote(text) + " ends in \"|\"");
   std::uint32_t value = 0;
   do {
     const std::string_view part = take_until(text, "|");
@@ -115,7 +116,7 @@ Result<std::uint32_t> parse_value(std::string_view text) {
         std::ranges::find(kConstants, part, [](auto& pair) { return pair.first; });
     const std::optional<std::uint32_t> number = parse_number<std::uint32_t>(part);
     if (part.empty() || (constant == kConstants.end() && !number))
-      return std::unexpected(quoted(part) + " is neither a 32-bit number nor a known constant");
+      return std::unexpected(quote(part) + " is neither a 32-bit number nor a known constant");
     value |= number ? *number : constant->second;
   } while (!text.empty());
   return value;
@@ -133,7 +134,7 @@ Result<Test> parse_test(std::string_view text) {
   const std::string_view argument = take_until(left, "&");
   if (argument.size() != 4 || !argument.starts_with("arg") || argument[3] < '0' ||
       argument[3] > '5')
-    return std::unexpected("condition " + quoted(whole) + " does not begin with arg0 to arg5");
+    return std::unexpected("condition " + quote(whole) + " does not begin with arg0 to arg5");
   test.argument = static_cast<unsigned>(argument[3] - '0');
 
   if (masked) {
@@ -146,7 +147,7 @@ Result<Test> parse_test(std::string_view text) {
   test.value = *value;
   // Such a test would be constant: certainly a mistake.
   if ((test.value & ~test.mask) != 0)
-    return std::unexpected("condition " + quoted(whole) + " compares bits its mask removes");
+    return std::unexpected("condition " + quote(whole) + " compares bits its mask removes");
   return test;
 }
 
@@ -155,7 +156,7 @@ Result<Rule> parse_rule(std::string_view text) {
   Rule rule{};
   const std::string_view verdict = take_until(text, " ");
   const auto known = std::ranges::find(kVerdicts, verdict, [](auto& pair) { return pair.first; });
-  if (known == kVerdicts.end()) return std::unexpected(quoted(verdict) + " is no verdict");
+  if (known == kVerdicts.end()) return std::unexpected(quote(verdict) + " is no verdict");
   rule.verdict = known->second;
 
   if (text.starts_with('[')) {
@@ -184,7 +185,7 @@ Result<Syscall> parse_name(std::string_view text) {
   if (!numbered) return syscall;
   syscall.number = parse_number<int>(text);
   if (!syscall.number || *syscall.number < kFirstSharedNumber)
-    return std::unexpected(quoted(text) + " is no number that all machines share (424 and up)");
+    return std::unexpected(quote(text) + " is no number that all machines share (424 and up)");
   return syscall;
 }
 

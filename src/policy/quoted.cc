@@ -22,6 +22,6 @@ std::string start_of(std::string_view text, std::size_t most) {
 
 std::string shortened(std::string_view text) { return printable(start_of(text, 80)); }
 
-std::string quoted(std::string_view text) { return "\"" + shortened(text) + "\""; }
+std::string quote(std::string_view text) { return "\"" + shortened(text) + "\""; }
 
 }  // namespace coop::policy

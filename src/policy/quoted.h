@@ -13,10 +13,7 @@ bool has_control(std::string_view text);
 std::string start_of(std::string_view text, std::size_t most);
 // Printable and cut after about 80 characters.
 std::string shortened(std::string_view text);
-// The same in quotation marks.
-std::string quoted(std::string_view text);
-// Beside <iomanip>, a std::string would go to std::quoted().
-inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
-inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+// The same in quotation marks. Not called `quoted`: argument-dependent lookup would find std::quoted().
+std::string quote(std::string_view text);
 
 }  // namespace coop::policy

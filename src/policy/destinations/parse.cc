@@ -13,7 +13,7 @@ namespace coop {
 namespace {
 
 using policy::parse_port;
-using policy::quoted;
+using policy::quote;
 using Kind = Destination::Kind;
 
 constexpr std::string_view kHint =
@@ -23,7 +23,7 @@ constexpr std::string_view kUdpHint =
 
 std::unexpected<Error> bad(std::string_view text, std::string_view why,
                            std::string_view hint = kHint) {
-  return invalid("host", quoted(text) + " " + std::string(why), hint);
+  return invalid("host", quote(text) + " " + std::string(why), hint);
 }
 
 // "10.0.0.0/8", "::1".

@@ -15,7 +15,7 @@ constexpr std::string_view kPortHint =
 
 std::unexpected<Error> bad_port(std::string_view text, std::string_view why,
                                 std::string_view hint = kPortHint) {
-  return invalid("port", quoted(text) + " " + std::string(why), hint);
+  return invalid("port", quote(text) + " " + std::string(why), hint);
 }
 
 // As inet_ntop() writes it; empty for what is no address of `size` bytes.

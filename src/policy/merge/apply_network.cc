@@ -29,7 +29,7 @@ Result<void> apply_mode(const Settings& settings, Policy& policy) {
 // An item that was never parsed would deny nothing.
 template <typename T>
 Result<T> parsed(const Item& item, const std::optional<T>& value) {
-  if (!value) return invalid(item.origin, quoted(item.text) + " was not parsed");
+  if (!value) return invalid(item.origin, quote(item.text) + " was not parsed");
   return *value;
 }
 
@@ -59,7 +59,7 @@ Result<void> add_sockets(const Settings& settings, Policy& policy) {
     const std::optional<std::string> reason = control_socket_reason(item.path);
     if (reason && !has_item(settings, Key::unsafe_grants, "control_sockets"))
       return invalid(item.origin,
-                     "sockets: " + quoted(item.path) + " controls this machine: " + *reason,
+                     "sockets: " + quote(item.path) + " controls this machine: " + *reason,
                      "add unsafe = [\"control_sockets\"] if you intend this");
     policy.sockets.push_back(SocketRule{.path = item.path, .origin = item.origin});
   }
@@ -73,7 +73,7 @@ Result<void> check_beside_host(const Policy& policy) {
   };
   if (!policy.deny_net.empty())
     return refused(policy.deny_net.front(),
-                   quoted(to_text(policy.deny_net.front().destination)) +
+                   quote(to_text(policy.deny_net.front().destination)) +
                        " cannot be denied with the host's network, which coop does not filter");
   if (!policy.publish.empty())
     return refused(policy.publish.front(),

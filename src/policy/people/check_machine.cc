@@ -149,7 +149,7 @@ void check_backend(const Config& config, const CheckFacts& facts, Findings& find
     if (contains(facts.programs, program)) continue;
     add_finding(findings, Severity::error, "sandbox_backend",
                 section.settings->at(Key::backend).origin,
-                section.whose + ": backend " + quoted(backend) + " needs the program " + program +
+                section.whose + ": backend " + quote(backend) + " needs the program " + program +
                     ", which is not installed",
                 "install " + program + ", or set backend = \"auto\"");
   }
@@ -163,12 +163,12 @@ void check_image(const Config& config, const CheckFacts& facts, Findings& findin
     const Backend* backend = find_backend(effective_word(config, section, Key::backend));
     if (backend == nullptr || !backend->image)
       add_finding(findings, Severity::info, "sandbox_image", origin,
-                  section.whose + ": image " + quoted(image) +
+                  section.whose + ": image " + quote(image) +
                       " is not used: the sandbox shows this machine's programs",
                   "for an image, set backend = \"docker\" or \"podman\"");
     else if (!contains(facts.images, image))
       add_finding(findings, Severity::warning, "sandbox_image", origin,
-                  section.whose + ": image " + quoted(image) +
+                  section.whose + ": image " + quote(image) +
                       " is not here: it will be pulled on first use",
                   "pull it before, so that the first command need not wait");
   }

@@ -17,7 +17,7 @@ Origin origin_of(const Config& config, const User& user) {
 std::string names_of(const Config& config, const std::vector<const User*>& users) {
   std::string text;
   for (std::size_t i = 0; i < std::min(users.size(), kMostNamed); ++i)
-    text += (text.empty() ? "" : ", ") + quoted(users[i]->name) + " (" +
+    text += (text.empty() ? "" : ", ") + quote(users[i]->name) + " (" +
             line_of(config.file, users[i]->at) + ")";
   if (users.size() > kMostNamed)
     text += " and " + std::to_string(users.size() - kMostNamed) + " more";
@@ -35,11 +35,10 @@ void check_without_owner(const Config& config, Findings& findings) {
     return;
   }
   add_finding(findings, Severity::warning, "sandbox_no_owner", origin_of(config, *terminal.user),
-              "no user has trust \"owner\", and terminal:default is " +
-                  quoted(terminal.user->name) + " with trust \"" +
-                  std::string(to_text(terminal.user->trust)) +
+              "no user has trust \"owner\", and terminal:default is " + quote(terminal.user->name) +
+                  " with trust \"" + std::string(to_text(terminal.user->trust)) +
                   "\": the person at the terminal is sandboxed too",
-              "give " + quoted(terminal.user->name) + " trust = \"owner\", or remove the match");
+              "give " + quote(terminal.user->name) + " trust = \"owner\", or remove the match");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ void check_open_network(const Section& section, Findings& findings) {
   for (const Item& item : items_of(*section.settings, Key::network_deny))
     if (item.destination && item.destination->kind != Destination::Kind::network)
       add_finding(findings, Severity::error, "sandbox_network", item.origin,
-                  section.whose + ": " + quoted(item.text) +
+                  section.whose + ": " + quote(item.text) +
                       " is a name, and an open network cannot keep a name out",
                   "deny its addresses, or say network = \"allowlist\"");
 }
@@ -63,7 +63,7 @@ void check_control_sockets(const Config& config, const Section& section, Finding
   for (const Item& item : items_of(*section.settings, Key::sockets))
     if (const std::optional<std::string> reason = control_socket_reason(item.path))
       add_finding(findings, Severity::error, "sandbox_paths", item.origin,
-                  section.whose + ": the socket " + quoted(item.path) + " controls this machine (" +
+                  section.whose + ": the socket " + quote(item.path) + " controls this machine (" +
                       *reason + "), and is not confirmed",
                   "remove it, or add unsafe = [\"control_sockets\"] to [sandbox]");
 }
@@ -141,7 +141,7 @@ void check_paths(const Config& config, const CheckFacts& facts, Findings& findin
     const PathKind kind = kind_of(facts.host, workspace.path);
     if (kind == PathKind::directory) continue;
     add_finding(findings, Severity::error, "sandbox_paths", workspace.origin,
-                workspace.whose + ": the workspace " + quoted(workspace.path) +
+                workspace.whose + ": the workspace " + quote(workspace.path) +
                     (kind == PathKind::missing ? " does not exist" : " is not a directory"),
                 "create the directory, or name one that is there");
   }
@@ -149,7 +149,7 @@ void check_paths(const Config& config, const CheckFacts& facts, Findings& findin
     if (kind_of(facts.host, item->path) == PathKind::missing)
       add_finding(findings, is_restricting(key) ? Severity::warning : Severity::error,
                   "sandbox_paths", item->origin,
-                  std::string(info(key).name) + ": " + quoted(item->path) + " does not exist",
+                  std::string(info(key).name) + ": " + quote(item->path) + " does not exist",
                   "correct the path, or end it with \"?\" if it may be missing");
 }
 

@@ -31,7 +31,7 @@ Path read_workspace(const Table& table, ConfigReader& reader) {
   reader.error(
       "agent", entry->value.at,
       "workspace of an agent: " +
-          (path ? quoted(*text) + " is not UTF-8 with its variables put in" : path.error().subject),
+          (path ? quote(*text) + " is not UTF-8 with its variables put in" : path.error().subject),
       path ? "" : path.error().hint);
   return {};
 }

@@ -62,7 +62,7 @@ std::vector<Section> sandbox_sections(const Config& config) {
   for (const Agent& agent : config.agents)
     sections.push_back({.settings = &agent.sandbox,
                         .agent = &agent,
-                        .whose = agent.id.empty() ? "[agent]" : "agent " + quoted(agent.id)});
+                        .whose = agent.id.empty() ? "[agent]" : "agent " + quote(agent.id)});
   return sections;
 }
 
@@ -71,11 +71,11 @@ std::vector<Section> override_sections(const Config& config) {
   for (const User& user : config.users)
     if (!user.sandbox.empty())
       sections.push_back(
-          {.settings = &user.sandbox, .whose = "user " + quoted(user.name), .is_override = true});
+          {.settings = &user.sandbox, .whose = "user " + quote(user.name), .is_override = true});
   for (const CronJob& job : config.cron)
     if (!job.sandbox.empty())
       sections.push_back(
-          {.settings = &job.sandbox, .whose = "cron job " + quoted(job.name), .is_override = true});
+          {.settings = &job.sandbox, .whose = "cron job " + quote(job.name), .is_override = true});
   return sections;
 }
 

@@ -39,19 +39,19 @@ bool check_match(const Node& written, const User& user, ConfigReader& reader) {
   const std::string* text = reader.string(written, "match", "a match", kForm);
   if (text == nullptr) return false;
   if (const std::string_view mistake = mistake_in(*text); !mistake.empty()) {
-    reader.error("match", written.at, "match " + quoted(*text) + " " + std::string(mistake),
+    reader.error("match", written.at, "match " + quote(*text) + " " + std::string(mistake),
                  std::string(kForm));
     return false;
   }
   if (user.trust == TrustLevel::owner && *text == everyone_of(*text) && *text != kAnyTerminal) {
     reader.error("match", written.at,
-                 quoted(*text) + " makes every sender of that channel the owner " +
-                     quoted(user.name) + ", without a sandbox",
+                 quote(*text) + " makes every sender of that channel the owner " +
+                     quote(user.name) + ", without a sandbox",
                  "name the owner's own ids, or choose a lower trust");
     return false;
   }
   if (has_stray_star(*text))
-    reader.warning("match", written.at, "the * in " + quoted(*text) + " is a character like others",
+    reader.warning("match", written.at, "the * in " + quote(*text) + " is a character like others",
                    "only \"channel:*\" stands for several people");
   return true;
 }
@@ -92,11 +92,11 @@ void check_overlaps(std::span<const WrittenMatch> matches, std::span<const User>
     if (added) continue;
     const WrittenMatch& other = *before->second;
     if (other.user == match.user)
-      reader.warning("overlapping_match", match.at, quoted(match.match) + " is listed twice",
+      reader.warning("overlapping_match", match.at, quote(match.match) + " is listed twice",
                      "remove one");
     else
       reader.error("overlapping_match", match.at,
-                   quoted(match.match) + " is already " + quoted(users[other.user].name) + "'s (" +
+                   quote(match.match) + " is already " + quote(users[other.user].name) + "'s (" +
                        reader.line_of(other.at) + ")",
                    "keep it with one user: a sender is one person");
   }
@@ -106,8 +106,8 @@ void check_overlaps(std::span<const WrittenMatch> matches, std::span<const User>
     if (general == first.end() || general->second->user == match.user) continue;
     const WrittenMatch& other = *general->second;
     reader.warning("overlapping_match", match.at,
-                   quoted(match.match) + " is also in " + quoted(everyone) + " of " +
-                       quoted(users[other.user].name) + " (" + reader.line_of(other.at) +
+                   quote(match.match) + " is also in " + quote(everyone) + " of " +
+                       quote(users[other.user].name) + " (" + reader.line_of(other.at) +
                        "): the exact one wins");
   }
 }

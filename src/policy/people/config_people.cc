@@ -20,7 +20,7 @@ constexpr std::string_view kTrustHelp = R"(one of "owner", "full", "inner", "fam
 TrustLevel read_trust(const Node& entry, const std::string& name, ConfigReader& reader) {
   const Entry* written = find(*entry.table(), "trust");
   if (written == nullptr) {
-    reader.error("trust", entry.at, "user " + quoted(name) + " has no trust",
+    reader.error("trust", entry.at, "user " + quote(name) + " has no trust",
                  "add trust = …: " + std::string(kTrustHelp));
     return TrustLevel::public_;
   }
@@ -28,7 +28,7 @@ TrustLevel read_trust(const Node& entry, const std::string& name, ConfigReader& 
   if (word == nullptr) return TrustLevel::public_;
   if (const auto trust = parse_trust(*word)) return *trust;
   reader.error(
-      "trust", written->value.at, quoted(*word) + " is not a trust level",
+      "trust", written->value.at, quote(*word) + " is not a trust level",
       reader.suggestion(lower(word->substr(0, 20)), trust_words(), std::string(kTrustHelp)));
   return TrustLevel::public_;
 }
@@ -53,18 +53,18 @@ void read_tasks(const Node& entry, CronJob& job, ConfigReader& reader) {
   const Entry* command = find(table, "command");
   if (message != nullptr && command != nullptr)
     reader.error("cron", command->at,
-                 "cron job " + quoted(job.name) + " has both a message and a command",
+                 "cron job " + quote(job.name) + " has both a message and a command",
                  "keep one, and make the other a job of its own");
   else if (message == nullptr && command == nullptr)
     reader.error("cron", entry.at,
-                 "cron job " + quoted(job.name) + " has neither a message nor a command",
+                 "cron job " + quote(job.name) + " has neither a message nor a command",
                  "add message = \"…\" for the agent or command = \"…\" for the shell");
 }
 
 void read_expression(const Node& entry, CronJob& job, ConfigReader& reader) {
   const Entry* written = find(*entry.table(), "cron");
   if (written == nullptr) {
-    reader.error("cron", entry.at, "cron job " + quoted(job.name) + " has no time",
+    reader.error("cron", entry.at, "cron job " + quote(job.name) + " has no time",
                  "add cron = \"0 2 * * *\": minute hour day month weekday");
     return;
   }
@@ -83,7 +83,7 @@ std::string read_cron_user(const Table& table, const std::string& job,
   if (user == nullptr) return {};
   if (std::ranges::binary_search(users, std::string_view(*user))) return *user;
   reader.error("cron", find(table, "user")->value.at,
-               "cron job " + quoted(job) + " is for " + quoted(*user) + ", who is not a user",
+               "cron job " + quote(job) + " is for " + quote(*user) + ", who is not a user",
                reader.suggestion(*user, users,
                                  "declare the user in [[users]], or leave user out: "
                                  "the job is then public's"));

@@ -57,7 +57,7 @@ std::string ConfigReader::suggestion(std::string_view word, std::span<const std:
   if (suggestions_ >= kMostSuggestions) return known;
   ++suggestions_;
   const std::string_view near = nearest(word, among);
-  return near.empty() ? known : "did you mean " + quoted(near) + "?";
+  return near.empty() ? known : "did you mean " + quote(near) + "?";
 }
 
 void ConfigReader::unknown_keys(const Table& table, std::span<const std::string_view> known,
@@ -67,10 +67,10 @@ void ConfigReader::unknown_keys(const Table& table, std::span<const std::string_
     const std::string_view near = mistyped(entry.key, known);
     if (near.empty())
       warning("unknown_key", entry.at,
-              quoted(entry.key) + " " + std::string(place) + " is not coop's and is left alone");
+              quote(entry.key) + " " + std::string(place) + " is not coop's and is left alone");
     else
-      error("unknown_key", entry.at, "unknown key " + quoted(entry.key) + " " + std::string(place),
-            "did you mean " + quoted(near) + "?");
+      error("unknown_key", entry.at, "unknown key " + quote(entry.key) + " " + std::string(place),
+            "did you mean " + quote(near) + "?");
   }
 }
 
@@ -94,7 +94,7 @@ const std::string* ConfigReader::text(const Table& table, std::string_view key,
   } else if (value->size() > kMostName) {
     error(check, at, what + " is longer than " + std::to_string(kMostName) + " bytes");
   } else if (has_control(*value)) {
-    error(check, at, what + " has a control character in it: " + quoted(*value));
+    error(check, at, what + " has a control character in it: " + quote(*value));
   } else {
     return value;
   }
@@ -151,7 +151,7 @@ void SeenNames::add(ConfigReader& reader, std::string_view check, std::string_vi
   const auto [before, added] = seen_.try_emplace(name, at);
   if (added) return;
   reader.error(check, at,
-               "another " + std::string(what) + " is called " + quoted(name) + " (" +
+               "another " + std::string(what) + " is called " + quote(name) + " (" +
                    reader.line_of(before->second) + ")",
                "give each " + std::string(what) + " a name of its own");
 }

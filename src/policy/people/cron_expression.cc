@@ -64,7 +64,7 @@ std::string range_text(const Field& field) {
 
 // `minute "61" is not 0 to 59`
 std::unexpected<Error> not_in(const Field& field, std::string_view text) {
-  return refused(std::string(field.name) + " " + quoted(text) + " is not " + range_text(field));
+  return refused(std::string(field.name) + " " + quote(text) + " is not " + range_text(field));
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -118,7 +118,7 @@ Result<Range> parse_range(const Field& field, std::string_view text) {
   // "fri-sun" ends on the Sunday after Friday, which is 7.
   if (lower(end) == kWeekdays.front()) last = 7;
   if (*last < *first)
-    return refused(std::string(field.name) + " range " + quoted(text) + " runs backwards",
+    return refused(std::string(field.name) + " range " + quote(text) + " runs backwards",
                    "write " + std::string(text.substr(0, dash)) + "-" + std::to_string(field.last) +
                        "," + std::to_string(field.least) + "-" + std::string(end));
   return Range{*first, *last};
@@ -135,10 +135,10 @@ Result<std::uint64_t> parse_element(const Field& field, std::string_view text) {
     const auto number = number_of(written);
     const unsigned most = field.last - field.least + 1;
     if (!number || *number == 0 || *number > most)
-      return refused(std::string(field.name) + " step " + quoted(written) + " is not 1 to " +
+      return refused(std::string(field.name) + " step " + quote(written) + " is not 1 to " +
                      std::to_string(most));
     if (range.single)
-      return refused(std::string(field.name) + " " + quoted(text) + " is a step without a range",
+      return refused(std::string(field.name) + " " + quote(text) + " is a step without a range",
                      "write */" + std::string(written) + " or a range before the slash");
     step = *number;
   }
@@ -151,7 +151,7 @@ Result<std::uint64_t> parse_element(const Field& field, std::string_view text) {
 Result<std::uint64_t> parse_field(const Field& field, std::string_view text) {
   // Extensions of other schedulers that cron does not have. JUL and WED are valid.
   if (text.find_first_of(field.words.empty() ? "?#LW" : "?#") != std::string_view::npos)
-    return refused(std::string(field.name) + " " + quoted(text) +
+    return refused(std::string(field.name) + " " + quote(text) +
                    " uses ?, L, W or #, which cron does not have");
   std::uint64_t bits = 0;
   for (const std::string_view element : split(text, ",")) {
@@ -179,7 +179,7 @@ Result<CronExpression> parse_fields(std::string_view text) {
   std::vector<std::string_view> fields = split(text, " \t");
   std::erase_if(fields, [](std::string_view field) { return field.empty(); });
   if (fields.size() != kFields.size())
-    return refused(quoted(text) + " has " + std::to_string(fields.size()) +
+    return refused(quote(text) + " has " + std::to_string(fields.size()) +
                    (fields.size() == 1 ? " field, not five" : " fields, not five"));
   std::array<std::uint64_t, kFields.size()> bits{};
   for (std::size_t i = 0; i < kFields.size(); ++i) {
@@ -193,7 +193,7 @@ Result<CronExpression> parse_fields(std::string_view text) {
                             .months = bits[3],
                             .weekdays = (bits[4] & 0x7f) | sunday};
   if (!ever_comes(cron))
-    return refused(quoted(text) + " never comes: none of the months has such a day",
+    return refused(quote(text) + " never comes: none of the months has such a day",
                    "choose a day that exists in one of the months");
   return cron;
 }
@@ -206,7 +206,7 @@ Result<CronExpression> parse_cron(std::string_view text) {
   if (!text.starts_with('@')) return parse_fields(text);
   const auto found = std::ranges::find(kNicknames, text, &Nickname::name);
   if (found == kNicknames.end())
-    return refused(quoted(text) + " is not a known time", "one of " + std::string(kNames));
+    return refused(quote(text) + " is not a known time", "one of " + std::string(kNames));
   return parse_fields(found->meaning);
 }
 

@@ -38,8 +38,8 @@ Result<const Named*> find_named(const std::vector<Named>& all, std::string Named
   names.reserve(all.size());
   for (const Named& one : all) names.emplace_back(one.*name);
   const std::string_view near = nearest(wanted, names);
-  return invalid(operation, "no " + std::string(what) + " is called " + quoted(wanted),
-                 near.empty() ? "" : "did you mean " + quoted(near) + "?");
+  return invalid(operation, "no " + std::string(what) + " is called " + quote(wanted),
+                 near.empty() ? "" : "did you mean " + quote(near) + "?");
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Principal principal_of_sender(const Config& config, std::string_view sender,
   if (principal.user != nullptr) {
     principal.user_trust = principal.user->trust;
     principal.reason =
-        "matched " + quoted(matched) + " (" + line_of(config.file, principal.user->at) + ")";
+        "matched " + quote(matched) + " (" + line_of(config.file, principal.user->at) + ")";
   } else if (sender == kDefaultTerminal && sandbox_enabled(config, agent)) {
     principal.user_trust = TrustLevel::owner;
     principal.reason =
@@ -75,7 +75,7 @@ Result<Principal> principal_of_user(const Config& config, std::string_view name,
                                     Conversation conversation) {
   const User* user = TRY(find_named(config.users, &User::name, name, config.file, "user"));
   Principal principal{.user = user, .user_trust = user->trust};
-  principal.reason = "user " + quoted(name) + " (" + line_of(config.file, user->at) + ")";
+  principal.reason = "user " + quote(name) + " (" + line_of(config.file, user->at) + ")";
   return under_ceiling(std::move(principal), conversation);
 }
 

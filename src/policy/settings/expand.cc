@@ -56,7 +56,7 @@ class Expansion {
 
  private:
   std::unexpected<Error> bad(const std::string& why, std::string_view hint = {}) const {
-    return invalid(kOperation, quoted(text_) + why, hint);
+    return invalid(kOperation, quote(text_) + why, hint);
   }
 
   void put_in(std::string_view value) {
@@ -140,8 +140,7 @@ class Expansion {
 Result<void> check_wildcards(std::string_view text) {
   for (const auto component : std::views::split(text, '/'))
     if (const Result<void> checked = check_wildcard(std::string_view(component)); !checked)
-      return invalid(kOperation, quoted(text) + " " + checked.error().subject,
-                     checked.error().hint);
+      return invalid(kOperation, quote(text) + " " + checked.error().subject, checked.error().hint);
   return {};
 }
 
@@ -158,7 +157,7 @@ Result<ExpandedPath> expand_path(std::string_view text, const Surroundings& surr
   TRY(check_wildcards(text));
   if (expansion.put_in_wildcards())
     return invalid(kOperation,
-                   quoted(text) + " has wildcards, and so has what it starts from or puts in",
+                   quote(text) + " has wildcards, and so has what it starts from or puts in",
                    "write the whole path");
   return expanded;
 }

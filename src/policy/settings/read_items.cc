@@ -20,7 +20,7 @@ Result<void> check_variable_name(std::string_view name) {
   };
   const auto later = [&](char c) { return first(c) || (c >= '0' && c <= '9'); };
   if (!name.empty() && first(name.front()) && std::ranges::all_of(name, later)) return {};
-  return bad_value(quoted(name) + " is not the name of a variable",
+  return bad_value(quote(name) + " is not the name of a variable",
                    "use letters, digits and \"_\", and no digit in front");
 }
 
@@ -29,7 +29,7 @@ Result<void> check_variable_pattern(std::string_view pattern) {
   std::string name(pattern);
   std::ranges::replace(name, '*', '_');
   if (check_variable_name(name)) return {};
-  return bad_value(quoted(pattern) + " is not the name of a variable",
+  return bad_value(quote(pattern) + " is not the name of a variable",
                    "use letters, digits, \"_\", and \"*\" for any of them");
 }
 
@@ -42,7 +42,7 @@ Result<void> check_name(const KeyInfo& key, std::string_view name) {
   if (key.key == Key::allow_guarded)
     for (const NamedReason& guard : guards()) known.push_back(guard.name);
   if (contains(known, name)) return {};
-  return bad_value(quoted(name) + " is unknown",
+  return bad_value(quote(name) + " is unknown",
                    key.key == Key::allow_guarded ? similar_guards(name) : suggestion(name, known));
 }
 
@@ -84,10 +84,10 @@ Result<Item> read_variable(const Entry& entry) {
   TRY(check_variable_name(entry.key));
   const std::string* value = entry.value.text();
   if (value == nullptr)
-    return bad_value(quoted(entry.key) + ": expected a string, found " + type_name(entry.value),
+    return bad_value(quote(entry.key) + ": expected a string, found " + type_name(entry.value),
                      "write the value in quotes");
   if (value->find('\0') != std::string::npos)
-    return bad_value(quoted(entry.key) + " has a NUL character in its value");
+    return bad_value(quote(entry.key) + " has a NUL character in its value");
   return Item{.text = entry.key, .value = *value};
 }
 

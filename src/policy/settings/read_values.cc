@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostMilliCpus = 1000000000;  // a million processors
 // Errors of base/quantity.h quote the whole text; shorten it.
 std::unexpected<Error> bad_quantity(std::string_view text, const Error& error) {
   constexpr std::size_t kLongest = 64;
-  if (text.size() > kLongest) return bad_value(quoted(text) + " is too long", error.hint);
+  if (text.size() > kLongest) return bad_value(quote(text) + " is too long", error.hint);
   return bad_value(printable(error.subject), error.hint);
 }
 
@@ -39,7 +39,7 @@ Read read_word(const KeyInfo& key, const Node& node) {
   if (text == nullptr) return kWrongType;
   const std::vector<std::string_view> words = split_words(key.words);
   if (contains(words, *text)) return *text;
-  return bad_value(quoted(*text) + " is unknown", suggestion(*text, words));
+  return bad_value(quote(*text) + " is unknown", suggestion(*text, words));
 }
 
 // Of a number that TOML or a text gave.
@@ -120,9 +120,9 @@ Read read_image(const Node& node) {
   };
   if (text->empty()) return bad_value("the name of an image is empty", kHint);
   // It becomes an argument of another program, where a dash starts an option.
-  if (text->starts_with('-')) return bad_value(quoted(*text) + " starts with a dash", kHint);
+  if (text->starts_with('-')) return bad_value(quote(*text) + " starts with a dash", kHint);
   if (text->size() > 512 || !std::ranges::all_of(*text, allowed))
-    return bad_value(quoted(*text) + " is not the name of an image", kHint);
+    return bad_value(quote(*text) + " is not the name of an image", kHint);
   return *text;
 }
 
@@ -130,7 +130,7 @@ Read read_hostname(const Node& node) {
   const std::string* text = node.text();
   if (text == nullptr) return kWrongType;
   if (text->empty() || is_hostname(*text)) return *text;
-  return bad_value(quoted(*text) + " is not a host name",
+  return bad_value(quote(*text) + " is not a host name",
                    "letters, digits, '-' and '.', at most 63");
 }
 
@@ -148,7 +148,7 @@ Read read_path(const Node& node, const Surroundings& surroundings) {
   const std::string* text = node.text();
   if (text == nullptr) return kWrongType;
   Path path = TRY(expand_plain_path(*text, surroundings));
-  if (!is_utf8(path)) return bad_value(quoted(*text) + " is not UTF-8 with its variables put in");
+  if (!is_utf8(path)) return bad_value(quote(*text) + " is not UTF-8 with its variables put in");
   return path;
 }
 

@@ -98,7 +98,7 @@ class TableReader {
       return;
     }
     reporter_.error("unknown_key", entry.at,
-                    "unknown key " + quoted(entry.key) + " in " + std::string(unknown.where),
+                    "unknown key " + quote(entry.key) + " in " + std::string(unknown.where),
                     unknown.inner
                         ? suggestion(entry.key, unknown.known)
                         : fix_unknown(entry.key, reporter_.source().shape, unknown.known));
@@ -210,8 +210,7 @@ class TableReader {
       }
       const auto key = std::ranges::find(keys(), *name, &KeyInfo::name);
       if (!contains(known, *name))
-        reporter_.error(any.check, node.at,
-                        entry.key + ": " + quoted(*name) + " is not a mechanism",
+        reporter_.error(any.check, node.at, entry.key + ": " + quote(*name) + " is not a mechanism",
                         suggestion(*name, known));
       else put_need(key->key, entry.key, node, need);
     }
@@ -223,7 +222,7 @@ class TableReader {
     if (added || found->second.value == setting.value) return;
     const std::string_view other = need == "required" ? "best_effort" : "require";
     reporter_.error(info(key).check, node.at,
-                    std::string(name) + ": " + quoted(*node.text()) + " is in " +
+                    std::string(name) + ": " + quote(*node.text()) + " is in " +
                         std::string(other) + " too, in line " +
                         std::to_string(found->second.origin.at.line),
                     "keep it in one of the two");
@@ -240,7 +239,7 @@ void report_outside(const Entry& entry, Reporter& reporter) {
                                 : similar(entry.key, top).empty() ? similar(entry.key, inside)
                                                                   : "";
   reporter.error(
-      "unknown_key", entry.at, "unknown key " + quoted(entry.key) + " outside of [sandbox]",
+      "unknown_key", entry.at, "unknown key " + quote(entry.key) + " outside of [sandbox]",
       near.empty() ? suggestion(entry.key, top)
       : near == entry.key
           ? "put it below a line with [sandbox]"

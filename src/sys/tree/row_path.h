@@ -26,7 +26,7 @@ class RowPath {
  private:
   void leave() {
     const std::size_t length = index_.name(at_).size();
-    path_.resize(path_.size() - std::min(path_.size(), length + 1));
+    path_.erase(path_.size() - std::min(path_.size(), length + 1));
     at_ = index_.row(at_).parent;
   }
   void enter(std::uint32_t row) {
