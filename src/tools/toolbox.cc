@@ -199,7 +199,9 @@ struct Toolbox::State {
   }
 
   // A published port belongs to one sandbox: a prepared one would take it from the running one.
-  bool keeps_warm() const { return options.policy.publish.empty(); }
+  bool keeps_warm() const {
+    return options.calls == Calls::many && options.policy.publish.empty();
+  }
 
   Result<ExecOutput> run_inside(const Command& command, std::chrono::milliseconds timeout,
                                 const ExecHooks& hooks) {
