@@ -67,7 +67,7 @@ struct Record {
   std::string id{};
   std::string span{};
   std::string message{};
-  std::vector<std::pair<std::string, std::string>> fields{};
+  std::vector<std::pair<std::string, LogValue>> fields{};
 };
 
 // printable() leaves no backslash except its own, so \" is unambiguous.
@@ -80,6 +80,11 @@ std::string value_text(std::string_view value) {
     result += c;
   }
   return result + "\"";
+}
+
+std::string value_text(const LogValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  return value_text(std::string_view(std::get<std::string>(value)));
 }
 
 std::string as_text(const Record& record) {
@@ -95,10 +100,12 @@ std::string as_text(const Record& record) {
 
 std::string as_json(const Record& record) {
   nlohmann::ordered_json fields = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : record.fields) fields[name] = value;
+  for (const auto& [name, value] : record.fields)
+    std::visit([&](const auto& plain) { fields[name] = plain; }, value);
   nlohmann::ordered_json object;
   object["time"] = clock_text("%Y-%m-%dT%H:%M:%S", now_in(Zone::utc)) + "Z";
   object["level"] = level_name(record.level);
+  object["pid"] = ::getpid();
   object["session"] = record.id;
   object["span"] = record.span;
   object["message"] = record.message;
@@ -118,6 +125,10 @@ std::string in_json(const std::string& value) {
 
 struct Logger::State {
   std::string clean(std::string_view text) const { return redact(text, secrets); }
+  LogValue clean_value(const LogValue& value) const {
+    const auto* text = std::get_if<std::string>(&value);
+    return text == nullptr ? value : LogValue(clean(*text));
+  }
 
   int fd;
   LogFormat format;
@@ -159,7 +170,7 @@ void Logger::write(LogLevel level, std::string_view span, std::string_view messa
                 .message = state_->clean(message)};
   record.fields.reserve(fields.size());
   for (const LogField& field : fields)
-    record.fields.emplace_back(state_->clean(field.name), state_->clean(field.value));
+    record.fields.emplace_back(state_->clean(field.name), state_->clean_value(field.value));
   write_line(state_->fd, state_->format == LogFormat::json ? as_json(record) : as_text(record));
 }
 

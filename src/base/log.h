@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace coop {
@@ -13,9 +14,12 @@ namespace coop {
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 enum class LogFormat : std::uint8_t { text, json };
 
+// Text, or a number, which stays one in JSON.
+using LogValue = std::variant<std::string, std::int64_t>;
+
 struct LogField {
   std::string_view name;
-  std::string value;
+  LogValue value;
 };
 
 // One record is one line on the descriptor, whatever is in it: control characters are escaped, and

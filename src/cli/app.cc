@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <unistd.h>
+#include <array>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -80,8 +81,20 @@ Result<void> print_all(const std::string& text) {
 
 void say(const std::string& text) { write_anyway(STDERR_FILENO, "coop: " + text + "\n"); }
 
-void print_error(const Error& error) {
+LogFormat log_format_in(Arguments arguments) {
+  for (std::size_t index = 0; index < arguments.size() && arguments[index] != "--"; ++index) {
+    const bool next = arguments[index] == "--log-format" && index + 1 < arguments.size() &&
+                      arguments[index + 1] == "json";
+    if (next || arguments[index] == "--log-format=json") return LogFormat::json;
+  }
+  return LogFormat::text;
+}
+
+void print_error(const Error& error, LogFormat format) {
   const std::string hint = hint_of(error);
+  if (format == LogFormat::json)
+    return Logger(STDERR_FILENO, format, LogLevel::error)
+        .write(LogLevel::error, "", to_text(error), std::array{LogField{"hint", hint}});
   write_anyway(STDERR_FILENO,
                "coop: " + to_text(error) + "\n" + (hint.empty() ? "" : "hint: " + hint + "\n"));
 }
@@ -94,7 +107,7 @@ int main_with(Arguments arguments) {
   ensure_standard_streams();
   const Result<int> code = dispatch(arguments);
   if (code) return *code;
-  print_error(code.error());
+  print_error(code.error(), log_format_in(arguments));
   return kOwnFailure;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "base/log.h"
 #include "base/result.h"
 
 namespace coop::cli {
@@ -27,7 +28,9 @@ int main_with(Arguments arguments);
 void print(const std::string& text);
 // For output a program reads: an error when it could not be written.
 Result<void> print_all(const std::string& text);
-void print_error(const Error& error);
+void print_error(const Error& error, LogFormat format = LogFormat::text);
+// json when the words before "--" ask for that: then nothing else may be on standard error.
+LogFormat log_format_in(Arguments arguments);
 // "coop: …" on standard error, a line each.
 void print_note(const std::string& text);
 // "coop: …" on standard error.

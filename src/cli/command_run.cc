@@ -33,48 +33,49 @@ bool wants_terminal(const Options& options) {
 }
 
 // `coop run` always sandboxes; mode = "disabled" affects tools only.
-void note_mode(const policy::Effective& effective) {
+void note_mode(const policy::Effective& effective, RunLog& log) {
   if (word_of(effective.settings, policy::Key::mode) != "disabled") return;
-  say("note: " + report::to_text(effective.settings.at(policy::Key::mode).origin) +
-      ": mode = \"disabled\" is for tools; coop run always sandboxes");
+  log.say("note: " + report::to_text(effective.settings.at(policy::Key::mode).origin) +
+          ": mode = \"disabled\" is for tools; coop run always sandboxes");
 }
 
 // The program itself reports only "connection refused".
-void report_network(const ExecOutput& output) {
+void report_network(const ExecOutput& output, RunLog& log) {
   constexpr std::size_t kMostLines = 10;
   std::size_t count = 0;
   for (const Denial& denial : run::denials_of(output.network)) {
     if (++count > kMostLines) continue;
-    say("denied " + to_text(denial));
+    log.say("denied " + to_text(denial));
   }
-  if (count > kMostLines) say("more was denied; -v logs it as it happens, --json lists it");
+  if (count > kMostLines) log.say("more was denied; -v logs it as it happens, --json lists it");
   count = 0;
   for (const NetworkEvent& event : report::unreached_of(output.network))
     if (++count <= kMostLines)
-      say("could not reach " + printable(event.host) + ":" + std::to_string(event.port) +
-          ", which is allowed: " + printable(event.problem));
-  if (count > kMostLines) say("more hosts were not reached; --json lists them");
+      log.say("could not reach " + printable(event.host) + ":" + std::to_string(event.port) +
+              ", which is allowed: " + printable(event.problem));
+  if (count > kMostLines) log.say("more hosts were not reached; --json lists them");
 }
 
-void report(const ExecOutput& output, const Policy& policy) {
-  for (const std::string& note : output.notes) say("note: " + note);
+void report(const ExecOutput& output, const Policy& policy, RunLog& log) {
+  for (const std::string& note : output.notes) log.say("note: " + note);
   if (output.outcome == Outcome::timed_out)
-    say("killed after the timeout of " +
-        std::to_string(policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
-        " ms");
-  if (output.outcome == Outcome::out_of_memory) say("killed: out of memory (--memory)");
+    log.say("killed after the timeout of " +
+            std::to_string(policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
+            " ms");
+  if (output.outcome == Outcome::out_of_memory) log.say("killed: out of memory (--memory)");
   if (output.outcome == Outcome::violation)
-    say("killed: " + report::to_text(output.denials.front().rule));
+    log.say("killed: " + report::to_text(output.denials.front().rule));
   for (const Quarantined& moved : output.quarantined)
-    say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
-        "guard " + moved.guard + (moved.problem.empty() ? "" : ": " + moved.problem) +
-        "; to allow it: --allow-guarded " + moved.guard + ")");
+    log.say("quarantined " + printable(moved.path) + " to " + printable(moved.moved_to) + " (" +
+            "guard " + moved.guard + (moved.problem.empty() ? "" : ": " + moved.problem) +
+            "; to allow it: --allow-guarded " + moved.guard + ")");
   if (output.quarantined_total > output.quarantined.size())
-    say("quarantined " + std::to_string(output.quarantined_total) + " guarded files in all");
+    log.say("quarantined " + std::to_string(output.quarantined_total) + " guarded files in all");
   if (output.outcome == Outcome::guards_incomplete)
-    say("guarded files that the command made may still be in the workspace (see the notes): do not "
+    log.say(
+        "guarded files that the command made may still be in the workspace (see the notes): do not "
         "use git, editors or other tools there before you have looked");
-  report_network(output);
+  report_network(output, log);
 }
 
 run::LaunchOptions launch_options(const Policy& policy, const Stdio& stdio, RunLog& log) {
@@ -112,7 +113,7 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
   auto state = TRY(run::start(policy, &command, launch));
   log.started(state->prepared.plan);
   // The command's output passes through us: nothing of it is on the screen yet.
-  if (terminal && !options.quiet) say(banner(state->prepared.plan, request.acting_as.get()));
+  if (terminal && !options.quiet) log.say(banner(state->prepared.plan, request.acting_as.get()));
   Result<ExecOutput> output = terminal ? run::run_in_terminal(*state, timeout)
                                        : run::run_forwarding_signals(*state, timeout);
   run::destroy(*state);
@@ -154,7 +155,7 @@ Result<int> command_run(const Parsed& parsed) {
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   RunLog log(options, policy.id);
   log.begin(request);
-  note_mode(request.effective);
+  note_mode(request.effective, log);
   const Command command{.arguments = options.command};
   Result<ExecOutput> output = options.json ? run_captured(policy, command, log)
                                            : run_attended(request, policy, command, log);
@@ -166,10 +167,10 @@ Result<int> command_run(const Parsed& parsed) {
   if (output->outcome == Outcome::not_found) {
     const std::string why = explain_missing(policy, options.command.front());
     if (options.json) output->notes.push_back(why);
-    else say(why);
+    else log.say(why);
   }
   if (options.json) TRY(print_all(report::exec_json(*output, policy.id)));
-  else report(*output, policy);
+  else report(*output, policy, log);
   if (!options.json) die_like(*output);
   return output->exit_code;
 }

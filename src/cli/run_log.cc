@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "base/redact.h"
+#include "cli/command.h"
 #include "plan/show/steps.h"
 #include "policy/policy.h"
 #include "report/text.h"
@@ -28,6 +29,11 @@ std::string summary_of(const std::vector<std::string>& command) {
   std::string text = command.empty() ? "" : command.front();
   if (command.size() > 1) text += " and " + std::to_string(command.size() - 1) + " arguments";
   return text;
+}
+
+LogValue count_or_unlimited(const std::optional<std::uint64_t>& count) {
+  if (count) return static_cast<std::int64_t>(*count);
+  return std::string("unlimited");
 }
 
 std::string limit_text(const std::optional<std::uint64_t>& bytes) {
@@ -52,6 +58,12 @@ std::string bypassing(const request::ActingAs* acting_as) {
 }  // namespace
 
 RunLog::RunLog(const Options& options, const std::string& id) {
+  const bool json = options.log_format == LogFormat::json ||
+                    (options.verbose && format_of(options) == LogFormat::json);
+  if (json) {
+    notes_ = std::make_unique<Logger>(STDERR_FILENO, LogFormat::json, LogLevel::info);
+    notes_->set_id(id);
+  }
   if (!options.verbose) return;
   logger_ = std::make_unique<Logger>(STDERR_FILENO, format_of(options), LogLevel::debug);
   logger_->set_id(id);
@@ -89,7 +101,7 @@ void RunLog::begin(const Request& request) {
       LogField{"view", std::string(to_text(policy.view))},
       LogField{"network", std::string(to_text(policy.network))},
       LogField{"memory", limit_text(policy.limits.memory)},
-      LogField{"pids", policy.limits.pids ? std::to_string(*policy.limits.pids) : "unlimited"},
+      LogField{"pids", count_or_unlimited(policy.limits.pids)},
       LogField{"timeout", policy.limits.timeout ? format_duration(*policy.limits.timeout)
                                                 : std::string("unlimited")}};
   logger_->write(LogLevel::debug, kSpan, "starting a command", fields);
@@ -102,8 +114,8 @@ void RunLog::started(const Plan& plan) {
   std::size_t number = 0;
   for (const Step& step : plan.steps)
     logger_->write(LogLevel::debug, kSpan, plan::sentence(step.action),
-                   std::array{LogField{"step", std::to_string(++number) + " of " +
-                                                   std::to_string(plan.steps.size())},
+                   std::array{LogField{"step", static_cast<std::int64_t>(++number)},
+                              LogField{"steps", static_cast<std::int64_t>(plan.steps.size())},
                               LogField{"rule", report::to_text(step.origin)}});
   for (const std::string& note : plan.notes) logger_->write(LogLevel::warn, kSpan, note);
 }
@@ -114,11 +126,17 @@ void RunLog::ended(const ExecOutput& output) {
     logger_->write(
         LogLevel::warn, kSpan, "quarantined a guarded file",
         std::array{LogField{"path", moved.path}, LogField{"rule", "guard " + moved.guard}});
-  const std::array fields{LogField{"outcome", std::string(to_text(output.outcome))},
-                          LogField{"exit_code", std::to_string(output.exit_code)},
-                          LogField{"wall_us", std::to_string(output.usage.wall.count())},
-                          LogField{"peak_memory", std::to_string(output.usage.peak_memory)}};
+  const std::array fields{
+      LogField{"outcome", std::string(to_text(output.outcome))},
+      LogField{"exit_code", std::int64_t{output.exit_code}},
+      LogField{"wall_us", std::int64_t{output.usage.wall.count()}},
+      LogField{"peak_memory", static_cast<std::int64_t>(output.usage.peak_memory)}};
   logger_->write(LogLevel::debug, kSpan, "the command has ended", fields);
+}
+
+void RunLog::say(const std::string& text) {
+  if (notes_) notes_->write(LogLevel::warn, kSpan, text);
+  else cli::say(text);
 }
 
 void RunLog::failed(const Error& error) {
@@ -132,14 +150,14 @@ std::function<void(const NetworkEvent&)> RunLog::network_hook() {
   return [this](const NetworkEvent& event) {
     const std::array fields{LogField{"kind", std::string(to_text(event.kind))},
                             LogField{"host", printable(event.host)},
-                            LogField{"port", std::to_string(event.port)},
+                            LogField{"port", std::int64_t{event.port}},
                             LogField{"address", event.address},
                             LogField{"verdict", event.allowed ? "allowed" : "denied"},
                             LogField{"rule", report::to_text(event.rule)},
                             LogField{"grant", report::plain_text(event.grant)},
                             LogField{"problem", event.problem},
-                            LogField{"sent", std::to_string(event.sent)},
-                            LogField{"received", std::to_string(event.received)}};
+                            LogField{"sent", static_cast<std::int64_t>(event.sent)},
+                            LogField{"received", static_cast<std::int64_t>(event.received)}};
     logger_->write(event.allowed ? LogLevel::info : LogLevel::warn, "network", "network", fields);
   };
 }

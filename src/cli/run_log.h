@@ -24,11 +24,14 @@ class RunLog {
   void started(const Plan& plan);
   void ended(const ExecOutput& output);
   void failed(const Error& error);
+  // What is said to people without -v too: a record where the stream is JSON.
+  void say(const std::string& text);
   // Logs each decision about the network as it is made; null without -v.
   std::function<void(const NetworkEvent&)> network_hook();
 
  private:
   std::unique_ptr<Logger> logger_;
+  std::unique_ptr<Logger> notes_;  // null: standard error is text
 };
 
 // "linux (namespaces + landlock + seccomp)", as far as this plan has them.

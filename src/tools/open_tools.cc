@@ -29,6 +29,7 @@ Result<OpenedTools> open_tools(const ToolsRequest& request) {
                          .owner_bypass = policy::owner_may_bypass(resolved.effective),
                          .on_leak = request.on_leak,
                          .first = request.first,
+                         .calls = request.calls,
                          .log = request.log,
                          .tmp = request.tmp,
                          .shared = request.shared};

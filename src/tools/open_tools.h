@@ -15,6 +15,7 @@ struct ToolsRequest {
   request::Wanted wanted{};
   OnLeak on_leak = OnLeak::redact;
   Reach first = Reach::command;  // of the call that follows
+  Calls calls = Calls::many;
   KeptTmp tmp = KeptTmp::none;
   Logger* log = nullptr;  // outlives the tools
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();

@@ -14,6 +14,7 @@
 #include "host/environment.h"
 #include "leaks/leaks.h"
 #include "policy/merge/bounded.h"
+#include "report/text.h"
 #include "run/prepare.h"
 #include "run/start/shared_tmp.h"
 #include "tools/arguments.h"
@@ -123,6 +124,11 @@ void share_tmp(ToolboxOptions& options) {
                        "/tmp is not kept between calls: " + to_text(tmp.error()));
 }
 
+LogValue limit_value(const std::optional<std::uint64_t>& limit) {
+  if (limit) return static_cast<std::int64_t>(*limit);
+  return std::string("unlimited");
+}
+
 class Running {
  public:
   explicit Running(SharedState& shared) : shared_(shared) { ++shared_.running; }
@@ -183,6 +189,49 @@ struct Toolbox::State {
     if (options.log != nullptr) options.log->write(level, span, message, std::vector(fields));
   }
 
+  std::string_view exec_span() const { return on_host() ? kSpan : kExecSpan; }
+
+  // Not its arguments: they often contain tokens.
+  void log_start(const Command& command, std::chrono::milliseconds timeout) const {
+    const Policy& policy = options.policy;
+    log(LogLevel::debug, exec_span(), "starting a command",
+        {{"program", command.arguments.front()},
+         {"arguments", static_cast<std::int64_t>(command.arguments.size() - 1)},
+         {"user", options.user},
+         {"view", std::string(coop::to_text(policy.view))},
+         {"network", std::string(coop::to_text(policy.network))},
+         {"memory", limit_value(policy.limits.memory)},
+         {"pids", limit_value(policy.limits.pids)},
+         {"timeout_ms", std::int64_t{timeout.count()}}});
+  }
+
+  void log_end(const Result<ExecOutput>& output) const {
+    if (!output) return log(LogLevel::error, exec_span(), to_text(output.error()), {});
+    for (const std::string& note : output->notes) log(LogLevel::warn, exec_span(), note, {});
+    for (const Quarantined& moved : output->quarantined)
+      log(LogLevel::warn, exec_span(), "quarantined a guarded file",
+          {{"path", moved.path}, {"rule", "guard " + moved.guard}});
+    log(LogLevel::debug, exec_span(), "the command has ended",
+        {{"outcome", std::string(coop::to_text(output->outcome))},
+         {"exit_code", std::int64_t{output->exit_code}},
+         {"wall_us", std::int64_t{output->usage.wall.count()}},
+         {"peak_memory", static_cast<std::int64_t>(output->usage.peak_memory)}});
+  }
+
+  void log_network(const NetworkEvent& event) const {
+    log(event.allowed ? LogLevel::info : LogLevel::warn, "network", "network",
+        {{"kind", std::string(coop::to_text(event.kind))},
+         {"host", printable(event.host)},
+         {"port", std::int64_t{event.port}},
+         {"address", event.address},
+         {"verdict", event.allowed ? "allowed" : "denied"},
+         {"rule", report::to_text(event.rule)},
+         {"grant", report::plain_text(event.grant)},
+         {"problem", event.problem},
+         {"sent", static_cast<std::int64_t>(event.sent)},
+         {"received", static_cast<std::int64_t>(event.received)}});
+  }
+
   // Fails closed: without a sandbox no command runs; the call returns the reason.
   Result<Pool*> warm_pool() {
     const std::lock_guard lock(making);
@@ -199,7 +248,7 @@ struct Toolbox::State {
   }
 
   // A published port belongs to one sandbox: a prepared one would take it from the running one.
-  bool keeps_warm() const { return options.policy.publish.empty(); }
+  bool keeps_warm() const { return options.calls == Calls::many && options.policy.publish.empty(); }
 
   Result<ExecOutput> run_inside(const Command& command, std::chrono::milliseconds timeout,
                                 const ExecHooks& hooks) {
@@ -211,13 +260,16 @@ struct Toolbox::State {
   Runner runner(const ExecHooks& hooks) {
     return [this, hooks](const Command& command,
                          std::chrono::milliseconds timeout) -> Result<ExecOutput> {
-      log(LogLevel::debug, on_host() ? kSpan : kExecSpan, "running a command",
-          {{"program", command.arguments.front()}, {"user", options.user}});
-      if (on_host())
-        return exec_on_host(command, options.policy.workspace, timeout,
-                            options.policy.limits.output_limit, hooks);
-      Result<ExecOutput> output = run_inside(command, timeout, hooks);
-      files.outdate();  // the command may have created files to hide or guard
+      log_start(command, timeout);
+      Result<ExecOutput> output = std::unexpected(Error{});
+      if (on_host()) {
+        output = exec_on_host(command, options.policy.workspace, timeout,
+                              options.policy.limits.output_limit, hooks);
+      } else {
+        output = run_inside(command, timeout, hooks);
+        files.outdate();  // the command may have created files to hide or guard
+      }
+      log_end(output);
       return output;
     };
   }
@@ -408,10 +460,21 @@ ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const Cal
     const std::string clean = live[stream == Stream::output ? 0 : 1].feed(piece);
     if (!clean.empty()) hooks.progress(clean);
   };
-  const ToolContext context =
-      state_->context(ExecHooks{.arrived = arrived, .cancel_fd = hooks.cancel_fd});
+  const ToolContext context = state_->context(
+      ExecHooks{.arrived = arrived,
+                .network = [this](const NetworkEvent& event) { state_->log_network(event); },
+                .cancel_fd = hooks.cancel_fd});
   const Running running(*state_->options.shared);
+  const auto begin = std::chrono::steady_clock::now();
   ToolOutput output = state_->guard(tool->run(context, arguments));
+  const auto latency = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - begin);
+  state_->log(LogLevel::info, kSpan, "the tool has answered",
+              {{"tool", std::string(name)},
+               {"user", state_->options.user},
+               {"outcome", output.structured.value("outcome", "")},
+               {"failed", std::int64_t{output.failed ? 1 : 0}},
+               {"latency_us", std::int64_t{latency.count()}}});
   if (state_->on_host()) output.structured["isolation"] = to_text(isolation());
   return output;
 }

@@ -40,6 +40,9 @@ struct SharedState {
 // What is in /tmp when a call begins.
 enum class KeptTmp : std::uint8_t { none, between_calls };
 
+// Whether sandboxes are prepared for further calls.
+enum class Calls : std::uint8_t { many, one };
+
 // What a tool works through: the files of the sandbox's view need no command.
 enum class Reach : std::uint8_t { files, command, network };
 
@@ -54,6 +57,9 @@ struct ToolboxOptions {
   // A single call of this kind follows. For files the view is made at once, which plans the sandbox: planning it before,
   // to see whether the policy works, would be done twice.
   Reach first = Reach::command;
+  // Of one call: no sandbox is prepared. Preparing one and looking again before it is used would be two more looks
+  // through the workspace, and the next one would never be used.
+  Calls calls = Calls::many;
   Logger* log = nullptr;  // outlives the toolbox; null: nothing is logged
   KeptTmp tmp = KeptTmp::none;
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();

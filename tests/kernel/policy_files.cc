@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "support/harness.h"
 
@@ -560,6 +561,30 @@ KERNEL_TEST(PolicyFiles, AFailedStartIsLoggedAsAnError) {
   const Ran ran = home.run({"-v", "--log-format", "text", "--ro", "/nonexistent"}, "true");
   EXPECT_EQ(ran.exit_code, 125);
   EXPECT_NE(ran.err.find(" error "), std::string::npos) << ran.err;
+}
+
+// Notes, denials and errors too; with -v and without.
+KERNEL_TEST(PolicyFiles, AJsonStreamHasNothingButJson) {
+  const Workspace workspace;
+  const Home home(workspace);
+  for (const bool verbose : {false, true})
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"--ro", "/nonexistent"},
+          std::vector<std::string>{"--timeout", "1s"},
+          std::vector<std::string>{"--network", "allowlist"}, std::vector<std::string>{}}) {
+      std::vector<std::string> flags{"--log-format", "json"};
+      if (verbose) flags.emplace_back("-v");
+      flags.insert(flags.end(), words.begin(), words.end());
+      const bool late = !words.empty() && words.front() == "--timeout";
+      const Ran ran = home.run(
+          flags,
+          late ? "sleep 60" : "exec 2>/dev/null; mkdir -p .git/hooks; touch .git/config; exit 3");
+      std::istringstream lines(ran.err);
+      std::size_t count = 0;
+      for (std::string line; std::getline(lines, line); ++count)
+        EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+      EXPECT_TRUE(count > 0 || (!late && !verbose));
+    }
 }
 
 }  // namespace

@@ -3,12 +3,16 @@
 
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "support/harness.h"
@@ -535,6 +539,60 @@ KERNEL_TEST(Toolbox, EndedBackgroundProcessesAreInTheNotes) {
     for (const char* command : {"(sleep 0 &) ; sleep 0.3", "sleep 0 & wait", "true | sleep 0"})
       EXPECT_EQ(toolbox->call("bash", {{"command", command}}).text, "") << command;
   }
+}
+
+KERNEL_TEST(Toolbox, ForOneCallNoSandboxIsPreparedAndTheWorkspaceIsLookedThroughTwice) {
+  const Workspace workspace;
+  coop::tests::make_directories(workspace / "sub");
+  const auto looks_of = [&](Calls calls) {
+    const UniqueFd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    // Both kinds: equal events in a row are one.
+    EXPECT_GE(
+        ::inotify_add_watch(watch.get(), (workspace / "sub").c_str(), IN_OPEN | IN_CLOSE_NOWRITE),
+        0);
+    Result<std::unique_ptr<Toolbox>> toolbox =
+        Toolbox::open({.policy = Policy{.workspace = workspace.path()}, .calls = calls});
+    EXPECT_TRUE(toolbox.has_value());
+    EXPECT_EQ((*toolbox)->call("bash", {{"command", "echo x"}}).text, "x\n");
+    toolbox->reset();
+    alignas(inotify_event) std::array<char, 65536> buffer;
+    int looks = 0;
+    for (ssize_t size = 0; (size = ::read(watch.get(), buffer.data(), buffer.size())) > 0;)
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+        if ((event->mask & IN_OPEN) != 0) ++looks;
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    return looks;
+  };
+  EXPECT_LE(looks_of(Calls::one), 2);   // before and after, as `coop run`
+  EXPECT_GT(looks_of(Calls::many), 2);  // control
+}
+
+KERNEL_TEST(Toolbox, TheLogHasEachCallWithNumbersPidAndLatency) {
+  const Workspace workspace;
+  const UniqueFd file(::memfd_create("log", MFD_CLOEXEC));
+  Logger log(file.get(), LogFormat::json, LogLevel::debug);
+  Result<std::unique_ptr<Toolbox>> toolbox =
+      Toolbox::open({.user = "ann", .policy = Policy{.workspace = workspace.path()}, .log = &log});
+  ASSERT_TRUE(toolbox.has_value());
+  (*toolbox)->call("bash", {{"command", "mkdir -p .git/hooks; exit 3"}});
+  ::lseek(file.get(), 0, SEEK_SET);
+  std::istringstream lines(read_all(file.get(), "log").value());
+  std::map<std::string, Json> records;
+  for (std::string line; std::getline(lines, line);) {
+    const Json record = Json::parse(line);
+    EXPECT_EQ(record.at("pid"), ::getpid());
+    records[record.at("message")] = record.at("fields");
+  }
+  EXPECT_EQ(records["calling a tool"]["tool"], "bash");
+  EXPECT_EQ(records["starting a command"]["arguments"], 2);
+  EXPECT_EQ(records["starting a command"]["network"], "none");
+  EXPECT_EQ(records["starting a command"]["timeout_ms"], 120000);
+  EXPECT_EQ(records["the command has ended"]["exit_code"], 3);
+  EXPECT_TRUE(records["the command has ended"]["wall_us"].is_number());
+  EXPECT_EQ(records["the tool has answered"]["outcome"], "exited");
+  EXPECT_GT(records["the tool has answered"]["latency_us"], 0);
 }
 
 // --- /tmp between calls ---------------------------------------------------------------------------

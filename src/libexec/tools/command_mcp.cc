@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "base/path.h"
@@ -68,12 +69,23 @@ Result<Token> find_token(const cli::Parsed& flags) {
   return Token{std::move(token), ""};
 }
 
+bool wants_json(const cli::Parsed& flags) { return flags.get("--log-format", "") == "json"; }
+
 Result<void> serve_http(mcp::Server& server, const cli::Parsed& flags) {
   mcp::HttpOptions options = TRY(mcp::parse_listen_address(flags.get("--http")));
   const Token token = TRY(find_token(flags));
   options.token = token.text;
   const std::unique_ptr<mcp::HttpServer> listening =
       TRY(mcp::HttpServer::listen(server, std::move(options)));
+  if (wants_json(flags)) {
+    Logger(STDERR_FILENO, LogFormat::json, LogLevel::info)
+        .write(LogLevel::info, "mcp", "serving MCP",
+               std::array{LogField{"url", listening->url()},
+                          LogField{token.from.empty() ? "token" : "token_from",
+                                   token.from.empty() ? token.text : token.from}});
+    listening->serve();
+    return {};
+  }
   const std::string how =
       token.from.empty() ? "token: " + token.text : "token: as in " + token.from;
   cli::print_note("serving MCP at " + listening->url() + "\n" + how);

@@ -35,6 +35,7 @@ Result<int> command_tool(const cli::Parsed& flags) {
     TRY(cli::print_all(list_text(trust)));
     return 0;
   }
+  options.request.calls = tools::Calls::one;
   if (const tools::ToolInfo* tool = tools::find_tool(flags.arguments.front()))
     options.request.first = tool->reach;
   const tools::OpenedTools opened = TRY(tools::open_tools(options.request));

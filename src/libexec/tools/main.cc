@@ -32,6 +32,6 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const coop::Result<int> code = dispatch(arguments);
   if (code) return *code;
-  coop::cli::print_error(code.error());
+  coop::cli::print_error(code.error(), coop::cli::log_format_in(arguments));
   return coop::cli::kOwnFailure;
 }

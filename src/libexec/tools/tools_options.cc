@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include "base/redact.h"
 #include "cli/flags.h"
+#include "host/environment.h"
 #include "run/prepare.h"
 
 namespace coop::libexec {
@@ -16,6 +18,8 @@ std::unique_ptr<Logger> logger_for(const cli::Parsed& flags) {
   auto log = std::make_unique<Logger>(STDERR_FILENO, text ? LogFormat::text : LogFormat::json,
                                       verbose ? LogLevel::debug : LogLevel::warn);
   log->set_id(run::new_id());
+  for (const auto& [name, value] : host::read_environment())
+    if (names_a_secret(name)) log->add_secret(value);
   return log;
 }
 

@@ -70,7 +70,7 @@ TEST(LogTest, WithoutSessionAndSpanTheyAreLeftOut) {
 TEST(LogTest, AJsonRecordIsAnObjectOnOneLine) {
   Log log(LogFormat::json);
   log.logger.set_id("s1");
-  const std::vector<LogField> fields{{"path", "/x"}};
+  const std::vector<LogField> fields{{"path", "/x"}, {"count", std::int64_t{3}}};
   log.logger.write(LogLevel::error, "setup", "failed", fields);
   Json object = log.json();
   ASSERT_TRUE(object.is_object()) << log.text();
@@ -78,10 +78,11 @@ TEST(LogTest, AJsonRecordIsAnObjectOnOneLine) {
               MatchesRegex("[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+\\.[0-9][0-9][0-9]Z"));
   object.erase("time");
   EXPECT_EQ(object, (Json{{"level", "error"},
+                          {"pid", ::getpid()},
                           {"session", "s1"},
                           {"span", "setup"},
                           {"message", "failed"},
-                          {"fields", {{"path", "/x"}}}}));
+                          {"fields", {{"path", "/x"}, {"count", 3}}}}));
   EXPECT_THAT(log.text(), testing::StartsWith("{\"time\":"));
 }
 
@@ -135,6 +136,7 @@ TEST(LogTest, NoSecretIsWrittenInEitherFormat) {
       } else {
         Json object = log.json();
         object.erase("time");
+        object.erase("pid");
         EXPECT_EQ(object, (Json{{"level", "info"},
                                 {"session", "s-[redacted]"},
                                 {"span", "in/[redacted]"},
