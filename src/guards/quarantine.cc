@@ -116,10 +116,11 @@ class Quarantine {
     if (found.harmless) return judge_harmless(root, before, found);
     const bool by_contents = policy::guard_kind(found.guard) == policy::GuardKind::contents;
     const GuardedPath* old = find(found.path);
+    const bool abandoned = std::ranges::binary_search(trees_.abandoned, found.path);
     if (old != nullptr && is_doubtful(found.path)) {
-      // What another run's sandbox made is for that run to judge. What was done to it since is ours.
-      if (same_object(found, *old) && found.changed == old->changed) return;
-      if (by_contents || !is_protected(found.path)) old = nullptr;
+      // What another run's sandbox made is for that run to judge, as long as it can. What was done to it since is ours.
+      if (!abandoned && same_object(found, *old) && found.changed == old->changed) return;
+      if (by_contents || abandoned || !is_protected(found.path)) old = nullptr;
     }
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
@@ -131,7 +132,7 @@ class Quarantine {
       if (danger && move(root, before, found, *danger)) put_index_back(base, relative, found);
       return;
     }
-    if (is_served(found.path, found.guard, before)) {
+    if (!abandoned && is_served(found.path, found.guard, before)) {
       if (old == nullptr || !same_object(found, *old))
         return judge_served(root, before, found, old);
       // By another name of the same file it could be written.

@@ -42,6 +42,8 @@ struct WatchedTrees {
       touched{};  // files in `served` that the sandbox could write, under names that are not guarded
   Path indexes{};  // of earlier looks; empty: everything is listed
   TreeWatch* watch = nullptr;
+  // Of `doubtful`, sorted: what the other run made and will not judge any more. It is judged here as new.
+  std::span<const Path> abandoned{};
 };
 
 // Looks through the trees again, after everything inside is dead, and moves what

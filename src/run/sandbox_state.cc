@@ -17,8 +17,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "guards/git/judge.h"
-#include "guards/records/made_inside.h"
 #include "guards/quarantine.h"
+#include "guards/records/made_inside.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
 #include "policy/merge/bounded.h"
@@ -43,6 +43,7 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .indexes = prepared.indexes,
           .record = state.record.path(),
           .doubtful = state.doubtful,
+          .abandoned = state.record.made_by_others(),
           .gaps = state.gaps,
           .touched = state.files ? state.files->touched() : guards::Touched{}};
 }
@@ -124,8 +125,12 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
   const std::vector<int> trees = numbers_of(state.trees);
+  // In this order: of two runs that end at once, one judges what both doubt.
+  state.record.end();
+  Cleanup cleanup = cleanup_for(state);
+  cleanup.abandoned = state.record.left_to_judge();
   guards::QuarantineReport report = last_look(
-      cleanup_for(state), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
+      std::move(cleanup), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,

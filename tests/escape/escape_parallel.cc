@@ -72,6 +72,37 @@ KERNEL_TEST(EscapeParallel, WhatAnotherRunMadeIsNotTheUsers) {
   EXPECT_FALSE(exists(workspace / ".envrc")) << output.dump(2);
 }
 
+// The first run ends while its repository is none: without HEAD its settings have no guarded name. The second run brings
+// HEAD back, and has not changed what the first made.
+KERNEL_TEST(EscapeParallel, WhatAnotherRunHidesAtItsEndIsJudgedByTheLast) {
+  const Workspace workspace;
+  const std::string bare =
+      "mkdir -p r/objects r/refs; echo 'ref: refs/heads/m' > r/HEAD; "
+      "printf '[core]\\n\\tfsmonitor = touch x\\n' > r/config";
+  Background first(workspace, "a", bare, "rm r/HEAD");
+  Background second(workspace, "b", "test -e r/config && touch seen",
+                    "echo 'ref: refs/heads/m' > r/HEAD && touch wrote");
+  first.end();
+  ASSERT_TRUE(exists(workspace / "seen"));
+  ASSERT_TRUE(exists(workspace / "r/config"));  // control: the first run had nothing to judge
+  const json output = second.end();
+  ASSERT_TRUE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_FALSE(exists(workspace / "r/config")) << output.dump(2);
+}
+
+// The same for a name that counts only outside of node_modules.
+KERNEL_TEST(EscapeParallel, WhatAnotherRunMovesAwayAtItsEndIsJudgedByTheLast) {
+  const Workspace workspace;
+  Background first(workspace, "a", "mkdir -p d; ln -s evil d/.mcp.json; mkdir node_modules",
+                   "mv d node_modules/d");
+  Background second(workspace, "b", "true", "mv node_modules/d d && touch wrote");
+  first.end();
+  EXPECT_TRUE(is_link(workspace / "node_modules/d/.mcp.json"));
+  const json output = second.end();
+  ASSERT_TRUE(exists(workspace / "wrote")) << output.dump(2);
+  EXPECT_FALSE(is_link(workspace / "d/.mcp.json")) << output.dump(2);
+}
+
 KERNEL_TEST(EscapeParallel, ASymlinkOfAnotherRunIsNotPutBack) {
   const Workspace workspace;
   ASSERT_EQ(::symlink("mine", (workspace / ".mcp.json").c_str()), 0);

@@ -44,6 +44,7 @@ int kill_children() noexcept {
   long pid = 0;
   for (long size = 0; (size = raw::call(SYS_read, fd, buffer, sizeof buffer)) > 0;)
     for (long at = 0; at < size; ++at) {
+      // The kernel has filled it. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
       if (buffer[at] >= '0' && buffer[at] <= '9') {
         pid = pid * 10 + (buffer[at] - '0');
       } else if (pid > 0) {

@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "guards/quarantine_store.h"
+#include "policy/builtin.h"
 #include "sys/tree/entries.h"
 
 namespace coop::guards {
@@ -26,6 +27,7 @@ struct Told {
   std::int64_t started = 0;
   std::vector<Path> roots{};
   std::vector<Path> known{};  // sorted
+  bool read = false;          // else nothing is known of that run
 };
 
 std::string identity_of(const Path& path) {
@@ -71,6 +73,7 @@ Told from_bytes(std::string_view bytes) {
     told.roots.emplace_back(fields[3 + 2 * index]);
     if (identity_of(told.roots.back()) != fields[4 + 2 * index]) return {.roots = {"/"}};
   }
+  told.read = true;
   told.known.assign(fields.begin() + 3 + 2 * static_cast<std::ptrdiff_t>(roots), fields.end());
   return told;
 }
@@ -156,6 +159,39 @@ bool is_doubtful(const Told& told, const Path& path, std::int64_t changed) {
          (changed >= told.started || !std::ranges::binary_search(told.known, path));
 }
 
+// What the other run's sandbox made, as far as its record can be read.
+std::vector<Path> made_by(const Told& told, std::span<const WorkspaceFacts> looks) {
+  std::vector<Path> made;
+  if (!told.read) return made;
+  for (const WorkspaceFacts& look : looks)
+    for (const GuardedPath& found : look.guarded) {
+      if (!reaches(told, found.path)) continue;
+      const bool known = std::ranges::binary_search(told.known, found.path);
+      const bool rewritten = policy::guard_kind(found.guard) == policy::GuardKind::contents &&
+                             found.changed >= told.started;
+      if (!known || rewritten) made.push_back(found.path);
+    }
+  return made;
+}
+
+// A lock belongs to an open file: this one must not be that of `others`, which is closed soon.
+UniqueFd open_again(int record) {
+  return UniqueFd(
+      ::open(("/proc/self/fd/" + std::to_string(record)).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+// The mode of a record whose run has begun its last look.
+constexpr mode_t kEnding = 0400;
+
+// Whether the run of a record is live, and has not begun its last look.
+bool will_judge(int record) {
+  struct stat status{};
+  if (record < 0 || ::fstat(record, &status) < 0 || (status.st_mode & S_IWUSR) == 0) return false;
+  if (::flock(record, LOCK_SH | LOCK_NB) < 0) return true;
+  ::flock(record, LOCK_UN);
+  return false;
+}
+
 void sort_and_unite(std::vector<Path>& paths) {
   std::ranges::sort(paths);
   const auto repeated = std::ranges::unique(paths);
@@ -169,6 +205,7 @@ RunRecord& RunRecord::operator=(RunRecord&& other) noexcept {
   std::swap(file_, other.file_);
   std::swap(entered_, other.entered_);
   std::swap(made_, other.made_);
+  std::swap(makers_, other.makers_);
   return *this;
 }
 
@@ -201,9 +238,10 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   const Path directory = parent_of(path_);
   const UniqueFd all = TRY(open_private(directory));
   TRY(lock_file(all.get(), LOCK_EX, directory));
-  const std::vector<Other> others = others_in(all.get(), name_of(path_));
+  std::vector<Other> others = others_in(all.get(), name_of(path_));
   std::vector<Path> doubtful;
-  for (const Other& other : others) {
+  makers_.clear();
+  for (Other& other : others) {
     if (other.looking || other.ended_before(entered_)) continue;
     const Result<std::string> bytes = read_all(other.file.get(), other.name);
     Told told = from_bytes(bytes ? *bytes : std::string());
@@ -211,6 +249,8 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
     for (const WorkspaceFacts& look : looks)
       for (const GuardedPath& found : look.guarded)
         if (is_doubtful(told, found.path, found.changed)) doubtful.push_back(found.path);
+    std::vector<Path> made = made_by(told, looks);
+    if (!made.empty()) makers_.push_back({open_again(other.file.get()), std::move(made)});
     for (const Version& version : versions)
       if (is_doubtful(told, version.path, version.changed)) doubtful.push_back(version.path);
   }
@@ -224,12 +264,37 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   return doubtful;
 }
 
+void RunRecord::end() const {
+  if (file_.valid()) ::fchmod(file_.get(), kEnding);
+}
+
+std::vector<Path> RunRecord::made_by_others() const {
+  std::vector<Path> paths;
+  for (const Maker& maker : makers_)
+    paths.insert(paths.end(), maker.paths.begin(), maker.paths.end());
+  sort_and_unite(paths);
+  return paths;
+}
+
+std::vector<Path> RunRecord::left_to_judge() const {
+  std::vector<Path> judged;
+  for (const Maker& maker : makers_)
+    if (will_judge(maker.record.get()))
+      judged.insert(judged.end(), maker.paths.begin(), maker.paths.end());
+  sort_and_unite(judged);
+  std::vector<Path> left;
+  std::ranges::set_difference(made_by_others(), judged, std::back_inserter(left));
+  return left;
+}
+
 void RunRecord::leave() {
   if (!file_.valid()) return;
   remove_record(path_);
   file_.reset();
   for (const Path& made : std::exchange(made_, {})) ::rmdir(made.c_str());  // if it is empty
 }
+
+void end_record(const Path& record) { ::chmod(record.c_str(), kEnding); }
 
 void remove_record(const Path& record) {
   const Path directory = parent_of(record);

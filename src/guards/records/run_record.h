@@ -30,6 +30,12 @@ class RunRecord {
   // makes.
   Result<std::vector<Path>> tell(std::span<const Path> roots, std::span<const WorkspaceFacts> looks,
                                  std::span<const Version> versions);
+  // Before the last look. From then on this run judges nothing more that another run doubts because of it.
+  void end() const;
+  // Of the paths that tell() returned: those that another run does not know, or whose contents decide and were changed
+  // during it. That run judges them, unless it has ended, or ends, while they have no guarded name; then they are ours to judge.
+  std::vector<Path> made_by_others() const;
+  std::vector<Path> left_to_judge() const;
   // After the last look.
   void leave();
 
@@ -41,9 +47,15 @@ class RunRecord {
   UniqueFd file_{};
   std::int64_t entered_ = 0;
   std::vector<Path> made_{};  // directories for it, the innermost first
+  struct Maker {
+    UniqueFd record{};
+    std::vector<Path> paths{};
+  };
+  std::vector<Maker> makers_{};
 };
 
-// For the record of a process that was killed.
+// For the record of a process that was killed: before and after the last look.
+void end_record(const Path& record);
 void remove_record(const Path& record);
 
 // Without a record nothing is known of other runs: every guarded path.

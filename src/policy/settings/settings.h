@@ -126,8 +126,10 @@ enum class KeyType : std::uint8_t {
 
 // What holds when a key is not set, as text ("none", "4096"); of a boolean the value too.
 struct Initial {
+  // Implicit: the table of keys has one or the other. NOLINTBEGIN(google-explicit-constructor)
   constexpr Initial(const char* shown) : text(shown) {}
   constexpr Initial(bool value) : text(value ? "true" : "false"), on(value) {}
+  // NOLINTEND(google-explicit-constructor)
   std::string_view text;
   bool on = false;
 };

@@ -14,7 +14,7 @@ namespace {
 // The fields of each type, for writing and for reading.
 void visit_fields(auto& archive, Cleanup& cleanup) {
   archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.versions, cleanup.quarantine,
-          cleanup.indexes, cleanup.record, cleanup.doubtful, cleanup.gaps);
+          cleanup.indexes, cleanup.record, cleanup.doubtful, cleanup.abandoned, cleanup.gaps);
 }
 void visit_fields(auto& archive, GuardPlan& guards) {
   archive(guards.roots, guards.names, guards.mounted, guards.places, guards.served,
@@ -99,6 +99,7 @@ class Archive {
 void carry_out(const Cleanup& cleanup, const Remains& remains) {
   // The group first: it can be removed only when every process in it is dead.
   remove_group_directories(cleanup.groups);
+  if (!cleanup.record.empty()) guards::end_record(cleanup.record);
   last_look(cleanup, remains);
   if (!cleanup.record.empty()) guards::remove_record(cleanup.record);
 }

@@ -21,10 +21,11 @@ struct Cleanup {
   std::vector<WorkspaceFacts> before{};  // one for each of the guards' roots
   guards::Versions versions{};           // of guarded files
   Path quarantine{};
-  Path indexes{};                // of looks at trees; see sys/tree/tree_index.h
-  Path record{};                 // of the run; see guards/records/run_record.h
-  std::vector<Path> doubtful{};  // guarded paths that another run may have written; sorted
-  std::vector<Path> gaps{};      // guarded paths whose mounts were lost for a while
+  Path indexes{};                 // of looks at trees; see sys/tree/tree_index.h
+  Path record{};                  // of the run; see guards/records/run_record.h
+  std::vector<Path> doubtful{};   // guarded paths that another run may have written; sorted
+  std::vector<Path> abandoned{};  // of these, what no other run will judge; sorted
+  std::vector<Path> gaps{};       // guarded paths whose mounts were lost for a while
   // In served directories. Not for the janitor: what was written until the supervisor was killed is not known.
   guards::Touched touched{};
   bool operator==(const Cleanup&) const = default;

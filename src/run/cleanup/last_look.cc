@@ -55,6 +55,8 @@ class Relocation {
     std::ranges::sort(cleanup.versions, {}, &guards::Version::path);
     move(cleanup.doubtful);
     std::ranges::sort(cleanup.doubtful);
+    move(cleanup.abandoned);
+    std::ranges::sort(cleanup.abandoned);
     move(cleanup.gaps);
   }
 
@@ -128,11 +130,11 @@ guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
   // It was not served all the time.
   std::erase_if(guards.served,
                 [&](const GitDirectory& git) { return contains(cleanup.gaps, git.path); });
-  guards::QuarantineReport report =
-      guards::quarantine({guards.roots, guards.names, guards.mounted, guards.places,
-                          cleanup.versions, remains.view, guards.served, cleanup.doubtful,
-                          cleanup.gaps, cleanup.touched, cleanup.indexes, remains.watch},
-                         cleanup.before, cleanup.quarantine);
+  guards::QuarantineReport report = guards::quarantine(
+      {guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions, remains.view,
+       guards.served, cleanup.doubtful, cleanup.gaps, cleanup.touched, cleanup.indexes,
+       remains.watch, cleanup.abandoned},
+      cleanup.before, cleanup.quarantine);
   for (const auto& [tree, path] : looked)
     if (find_tree(tree, path).state == State::moved) lose(found, path);
   report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());

@@ -143,7 +143,6 @@ TreeIndex TreeIndex::read(const IndexPlace& place, int root) {
   TreeIndex index;
   index.rows_ = std::move(rows);
   if (!index.is_sound()) return {};
-  index.unchanged_.assign(header.rows, 0);
   index.compare(root, header.device);
   return index;
 }
@@ -163,34 +162,59 @@ bool TreeIndex::is_sound() const {
   return true;
 }
 
-// By path, below the root: a directory above that was replaced by a symlink is not settled itself.
-void TreeIndex::compare_rows(int root, std::uint64_t device, std::uint32_t first,
-                             std::uint32_t last) {
-  RowPath path(*this);
+// By path, below the root: what is found is at that place, whatever was moved above it.
+TreeIndex::Seen TreeIndex::look_at(int root, std::uint64_t device, const std::string& path,
+                                   std::uint32_t number) const {
+  constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
   struct statx status{};
+  if (::statx(root, path.c_str(), kFlags, kWanted, &status) < 0 || !S_ISDIR(status.stx_mode))
+    return Seen::nothing;
+  const IndexRow& one = row(number);
+  const DirectoryState now = state_of(status);
+  if (now.device != device || now.inode != one.inode || now.born != one.born) return Seen::nothing;
+  return now.changed == one.changed && one.plain != 0 ? Seen::unchanged : Seen::in_place;
+}
+
+void TreeIndex::compare_rows(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean,
+                             std::vector<Seen>& seen, std::uint32_t first,
+                             std::uint32_t last) const {
+  RowPath path(*this);
   for (std::uint32_t number = first; number < last; ++number) {
-    const IndexRow& one = row(number);
-    if (one.plain == 0 || unchanged_[number] != 0) continue;
-    constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-    if (::statx(root, path.to(number).c_str(), kFlags, kWanted, &status) < 0) continue;
-    const DirectoryState known{device, one.inode, one.born, one.changed};
-    unchanged_[number] = S_ISDIR(status.stx_mode) && state_of(status) == known ? 1 : 0;
+    // Without events only plain directories are compared: the others are listed anyway.
+    if (clean.empty() ? row(number).plain == 0 : clean[number] != 0) continue;
+    seen[number] = look_at(root, device, path.to(number), number);
   }
 }
 
-void TreeIndex::compare(int root, std::uint64_t device) {
+void TreeIndex::compare(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean) {
+  std::vector<Seen> seen(size(), Seen::nothing);
   const std::uint32_t middle = 1 + (size() - 1) / 2;
   std::thread second;
   std::uint32_t left = 1;
-  if (std::ranges::count(unchanged_, 0) > kWorthAThread) {
+  if (size() - std::ranges::count(clean, 1) > kWorthAThread) {
     try {
-      second = std::thread([&] { compare_rows(root, device, 1, middle); });
+      second = std::thread([&] { compare_rows(root, device, clean, seen, 1, middle); });
       left = middle;
-    } catch (const std::system_error&) {  // no thread can be had: one does it all
+    } catch (const std::system_error&) {
+      left = 1;  // no thread can be had: one does it all
     }
   }
-  compare_rows(root, device, left, size());
+  compare_rows(root, device, clean, seen, left, size());
   if (second.joinable()) second.join();
+  // A directory that was not moved itself is in its place only if the one above it is: moving that one makes no event in
+  // what is below it.
+  if (!clean.empty()) {
+    seen[0] = Seen::in_place;
+    RowPath path(*this);
+    for (std::uint32_t number = 1; number < size(); ++number)
+      if (clean[number] != 0)
+        seen[number] = seen[row(number).parent] != Seen::nothing
+                           ? Seen::unchanged
+                           : look_at(root, device, path.to(number), number);
+  }
+  unchanged_.assign(size(), 0);
+  for (std::uint32_t number = 1; number < size(); ++number)
+    unchanged_[number] = seen[number] == Seen::unchanged ? 1 : 0;
   settled_ = unchanged_;
   for (std::uint32_t number = size() - 1; number > 0; --number)
     if (settled_[number] == 0) settled_[row(number).parent] = 0;

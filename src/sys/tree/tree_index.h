@@ -99,9 +99,13 @@ class TreeIndex {
   friend class IndexBuilder;
   friend class TreeWatch;
   bool is_sound() const;
-  // All but those of which `unchanged_` says so already.
-  void compare(int root, std::uint64_t device);
-  void compare_rows(int root, std::uint64_t device, std::uint32_t first, std::uint32_t last);
+  enum class Seen : std::uint8_t { nothing, in_place, unchanged };
+  // Fills unchanged_ and settled_. `clean`: the directories of which events tell that they were not changed or moved
+  // themselves; empty for none.
+  void compare(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean = {});
+  void compare_rows(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean,
+                    std::vector<Seen>& seen, std::uint32_t first, std::uint32_t last) const;
+  Seen look_at(int root, std::uint64_t device, const std::string& path, std::uint32_t number) const;
 
   std::shared_ptr<const IndexRows> rows_{};
   std::vector<std::uint8_t> unchanged_{};

@@ -19,7 +19,7 @@ namespace {
 // Each takes about a kilobyte of the kernel's memory, and of the number that a user may have.
 constexpr std::size_t kMostWatches = 16'384;
 constexpr std::uint32_t kEvents = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
-                                  IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW;
+                                  IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 std::string tree_key(const IndexPlace& place) { return place.tree + '\0' + place.key; }
 
@@ -43,6 +43,7 @@ void TreeWatch::read_events() {
   bool lost = ::poll(&mounts, 1, 0) > 0;
   alignas(inotify_event) std::array<char, 16384> buffer;
   for (;;) {
+    // It does not block. NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection)
     const ssize_t size = ::read(events_.get(), buffer.data(), buffer.size());
     if (size <= 0) break;
     for (ssize_t at = 0; at < size;) {
@@ -72,14 +73,23 @@ TreeIndex TreeWatch::recall(const IndexPlace& place, int root) {
   if (tree.device != now->device || tree.inode != now->inode) return {};
   TreeIndex index;
   index.rows_ = tree.rows;
-  index.unchanged_ = tree.clean;
-  index.compare(root, tree.device);
+  index.compare(root, tree.device, tree.clean);
   return index;
+}
+
+// By descriptor: by its path another directory could be watched, which is exchanged with it for a moment.
+int TreeWatch::add(int root, const std::string& path, std::uint64_t device, const IndexRow& row) {
+  const UniqueFd directory(
+      ::openat(root, path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const std::optional<DirectoryState> now =
+      directory.valid() ? directory_state(directory.get()) : std::nullopt;
+  if (!now || now->device != device || now->inode != row.inode || now->born != row.born) return -1;
+  const std::string self = "/proc/self/fd/" + std::to_string(directory.get());
+  return ::inotify_add_watch(events_.get(), self.c_str(), kEvents);
 }
 
 // `known`: the watch that each row had before, or -1.
 void TreeWatch::watch(Tree& tree, int root, const std::vector<int>& known) {
-  const std::string top = "/proc/self/fd/" + std::to_string(root) + "/";
   TreeIndex index;
   index.rows_ = tree.rows;
   RowPath path(index);
@@ -88,7 +98,7 @@ void TreeWatch::watch(Tree& tree, int root, const std::vector<int>& known) {
     int number = known[row];
     if (number < 0) {
       if (rows_.size() >= kMostWatches) break;
-      number = ::inotify_add_watch(events_.get(), (top + path.to(row)).c_str(), kEvents);
+      number = add(root, path.to(row), tree.device, index.row(row));
       // Another name of the same directory: an event would be told for one of them only.
       if (number < 0 || rows_.contains(number)) continue;
     }
@@ -96,7 +106,6 @@ void TreeWatch::watch(Tree& tree, int root, const std::vector<int>& known) {
     rows_.insert_or_assign(number, std::pair(&tree, row));
   }
   // Once more now that each is watched: it may have changed before.
-  index.unchanged_.assign(index.size(), 0);
   index.compare(root, tree.device);
   for (std::uint32_t row = 1; row < index.size(); ++row)
     tree.clean[row] = tree.watches[row] >= 0 && index.is_unchanged(row) ? 1 : 0;

@@ -40,6 +40,7 @@ class TreeWatch {
       : events_(std::move(events)), mounts_(std::move(mounts)) {}
   void read_events();
   void forget();
+  int add(int root, const std::string& path, std::uint64_t device, const IndexRow& row);
   void watch(Tree& tree, int root, const std::vector<int>& known);
 
   std::mutex mutex_{};

@@ -1,5 +1,7 @@
 // A walk with an index against one without: both see the same, whatever happened to the tree in between.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -196,6 +198,32 @@ TEST_F(WatchedWalkTest, ADirectoryThatWasMovedIsSeenWithWhatIsInIt) {
   learn_and_watch();
   tree_.must("mkdir w/d/b/.vscode");
   expect_seen("w/d/b/.vscode");
+}
+
+TEST_F(WatchedWalkTest, WhatIsBelowADirectoryThatWasReplacedIsSeen) {
+  tree_.must("mkdir -p w/A/B w/E/B w/n");
+  learn_and_watch();
+  // No event in A/B: it is the same directory, elsewhere.
+  tree_.must("mkdir w/E/B/.vscode");
+  learn_and_watch();
+  tree_.must("mv w/A w/A2; mv w/E w/A");
+  expect_seen("w/A/B/.vscode");
+}
+
+TEST_F(WatchedWalkTest, AlsoBelowOneThatHasNoWatch) {
+  tree_.must("mkdir -p w/A/B w/n; touch w/A/config");  // not plain
+  learn_and_watch();
+  tree_.must("mkdir -p E/B/.vscode; mv w/A A2; mv E w/A");
+  expect_seen("w/A/B/.vscode");
+}
+
+TEST_F(WatchedWalkTest, AlsoIfTheTwoAreExchanged) {
+  tree_.must("mkdir -p w/A/B/C w/E/B/C/.vscode w/n");
+  learn_and_watch();
+  ASSERT_EQ(::renameat2(AT_FDCWD, (tree_ / "w/A").c_str(), AT_FDCWD, (tree_ / "w/E").c_str(),
+                        RENAME_EXCHANGE),
+            0);
+  expect_seen("w/A/B/C/.vscode");
 }
 
 TEST_F(WatchedWalkTest, EventsThatWereLostAreNotTakenForQuiet) {
