@@ -96,7 +96,10 @@ void match_variables(Settings& flags, const HostFacts& facts) {
       continue;
     }
     for (const auto& [name, value] : facts.environment) {
-      if (!matches_wildcard(item.text, name) || !policy::check_variable(name, "", unsafe)) continue;
+      // coop's own are set by coop, and one of them is the token of `coop mcp --http`.
+      if (name.starts_with("COOP_") || !matches_wildcard(item.text, name) ||
+          !policy::check_variable(name, "", unsafe))
+        continue;
       items.push_back(item);
       items.back().text = name;
     }
