@@ -106,6 +106,7 @@ packed_python() {
 print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))').whl ]]
   python3 -m pip install --quiet --no-index --no-deps --target "$scratch/site" "$scratch"/wheels/*.whl
   chmod -R a+rX "$scratch/site"
+  # shellcheck disable=SC2016 # the inner shell expands it
   [[ $(env -u COOP_LIBRARY PYTHONPATH="$scratch/site" bash -c 'cd "$1" && HOME=$2 python3 -c "
 import coop
 print(coop.__file__.startswith(\"$3\"), coop.exec(\"echo installed\").stdout.strip())"' \

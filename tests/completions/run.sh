@@ -26,6 +26,7 @@ complete_bash() {
 }
 
 complete_fish() {
+  # shellcheck disable=SC2016 # fish expands it
   fish --no-config -c 'source $argv[1]/coop.fish; complete -C $argv[2]' "$work" "$1"
 }
 
