@@ -88,7 +88,6 @@ export async function worksInARepository({ call, listTools }, { directory }) {
 export async function refusesAttacks({ call }, { around, directory }) {
   const attacks = [
     ["read_file", { path: "../outside.txt" }],
-    ["read_file", { path: path.join(around, "outside.txt") }],
     ["read_file", { path: "/etc/shadow" }],
     ["write_file", { path: ".git/hooks/pre-commit", content: "#!/bin/sh\n" }],
     ["write_file", { path: "SOUL.md", content: "another one\n" }],
@@ -102,6 +101,10 @@ export async function refusesAttacks({ call }, { around, directory }) {
     assert.equal(refused.structuredContent.outcome, "refused", JSON.stringify(refused));
     assert.ok(refused.structuredContent.denials[0].rule, `${name} names no rule: ${JSON.stringify(refused)}`);
   }
+  // It is below /tmp, which is another one inside.
+  const outside = await call("read_file", { path: path.join(around, "outside.txt") });
+  assert.equal(outside.isError, true);
+  assert.doesNotMatch(JSON.stringify(outside), /not for the agent/);
   // Above the workspace is the sandbox's own root, and nothing of the host's directory.
   const above = await call("list_files", { path: ".." });
   assert.match(above.content[0].text, /usr/);
