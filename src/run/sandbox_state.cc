@@ -343,9 +343,9 @@ Result<void> keep_versions(Sandbox::State& state) {
   state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
   if (state.record.fd() < 0) return {};
-  state.doubtful = TRY(
-      with_context("recording the run for other runs",
-                   state.record.tell(prepared.plan.guards.roots, prepared.before, state.versions)));
+  state.doubtful = TRY(with_context("recording the run for other runs",
+                                    state.record.tell(prepared.plan.guards.roots, prepared.before,
+                                                      state.versions, prepared.plan.guards.names)));
   return {};
 }
 

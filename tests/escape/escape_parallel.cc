@@ -103,6 +103,18 @@ KERNEL_TEST(EscapeParallel, WhatAnotherRunMovesAwayAtItsEndIsJudgedByTheLast) {
   EXPECT_FALSE(is_link(workspace / "d/.mcp.json")) << output.dump(2);
 }
 
+// A run that does not guard it does not know the user's file, and has not made it.
+KERNEL_TEST(EscapeParallel, WhatAnotherRunDoesNotGuardStaysTheUsers) {
+  const Workspace workspace;
+  write_file(workspace / ".envrc", "mine");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Background first(workspace, "a", "true", "true", {"--allow-guarded", ".envrc"});
+  Background second(workspace, "b", "true", "true");
+  first.end();
+  second.end();
+  EXPECT_EQ(read_file(workspace / ".envrc"), "mine");
+}
+
 KERNEL_TEST(EscapeParallel, ASymlinkOfAnotherRunIsNotPutBack) {
   const Workspace workspace;
   ASSERT_EQ(::symlink("mine", (workspace / ".mcp.json").c_str()), 0);

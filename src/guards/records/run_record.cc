@@ -11,6 +11,7 @@
 #include <chrono>
 
 #include "base/path.h"
+#include "base/sha256.h"
 #include "guards/quarantine_store.h"
 #include "policy/builtin.h"
 #include "sys/tree/entries.h"
@@ -21,13 +22,14 @@ namespace {
 
 // Fields end with a zero byte: the version of the format, the time, the number of roots, for each its path and which
 // directory it is, the known paths.
-constexpr std::string_view kFormat = "2";
+constexpr std::string_view kFormat = "3";
 
 struct Told {
   std::int64_t started = 0;
   std::vector<Path> roots{};
   std::vector<Path> known{};  // sorted
   bool read = false;          // else nothing is known of that run
+  std::string names{};        // a digest of the names that it guards
 };
 
 std::string identity_of(const Path& path) {
@@ -41,6 +43,7 @@ std::string to_bytes(const Told& told) {
   const auto add = [&](std::string_view field) { bytes.append(field).push_back('\0'); };
   add(kFormat);
   add(std::to_string(told.started));
+  add(told.names);
   add(std::to_string(told.roots.size()));
   for (const Path& root : told.roots) {
     add(root);
@@ -65,16 +68,17 @@ Told from_bytes(std::string_view bytes) {
     fields.push_back(bytes.substr(0, end));
   Told told;
   std::size_t roots = 0;
-  if (!bytes.empty() || fields.size() < 3 || fields[0] != kFormat ||
-      !parse(fields[1], told.started) || !parse(fields[2], roots) ||
-      roots > (fields.size() - 3) / 2)
+  if (!bytes.empty() || fields.size() < 4 || fields[0] != kFormat ||
+      !parse(fields[1], told.started) || !parse(fields[3], roots) ||
+      roots > (fields.size() - 4) / 2)
     return {.roots = {"/"}};
   for (std::size_t index = 0; index < roots; ++index) {
-    told.roots.emplace_back(fields[3 + 2 * index]);
-    if (identity_of(told.roots.back()) != fields[4 + 2 * index]) return {.roots = {"/"}};
+    told.roots.emplace_back(fields[4 + 2 * index]);
+    if (identity_of(told.roots.back()) != fields[5 + 2 * index]) return {.roots = {"/"}};
   }
   told.read = true;
-  told.known.assign(fields.begin() + 3 + 2 * static_cast<std::ptrdiff_t>(roots), fields.end());
+  told.names = fields[2];
+  told.known.assign(fields.begin() + 4 + 2 * static_cast<std::ptrdiff_t>(roots), fields.end());
   return told;
 }
 
@@ -159,18 +163,22 @@ bool is_doubtful(const Told& told, const Path& path, std::int64_t changed) {
          (changed >= told.started || !std::ranges::binary_search(told.known, path));
 }
 
-// What the other run's sandbox made, as far as its record can be read.
-std::vector<Path> made_by(const Told& told, std::span<const WorkspaceFacts> looks) {
+// What the other run's sandbox made, as far as its record tells. A run that guards other names, or another tree, does not
+// list files that were there before it.
+std::vector<Path> made_by(const Told& told, std::span<const Path> roots,
+                          std::span<const WorkspaceFacts> looks, std::string_view names) {
   std::vector<Path> made;
-  if (!told.read) return made;
-  for (const WorkspaceFacts& look : looks)
-    for (const GuardedPath& found : look.guarded) {
-      if (!reaches(told, found.path)) continue;
+  if (!told.read || told.names != names) return made;
+  for (std::size_t index = 0; index < std::min(roots.size(), looks.size()); ++index) {
+    if (std::ranges::find(told.roots, roots[index]) == told.roots.end()) continue;
+    for (const GuardedPath& found : looks[index].guarded) {
+      if (!is_within(found.path, roots[index])) continue;
       const bool known = std::ranges::binary_search(told.known, found.path);
       const bool rewritten = policy::guard_kind(found.guard) == policy::GuardKind::contents &&
                              found.changed >= told.started;
       if (!known || rewritten) made.push_back(found.path);
     }
+  }
   return made;
 }
 
@@ -234,7 +242,11 @@ Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id)
 
 Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
                                           std::span<const WorkspaceFacts> looks,
-                                          std::span<const Version> versions) {
+                                          std::span<const Version> versions,
+                                          std::span<const std::string> names) {
+  std::string all_names;
+  for (const std::string& name : names) all_names.append(name) += '\0';
+  const std::string digest = sha256_hex(all_names);
   const Path directory = parent_of(path_);
   const UniqueFd all = TRY(open_private(directory));
   TRY(lock_file(all.get(), LOCK_EX, directory));
@@ -249,14 +261,14 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
     for (const WorkspaceFacts& look : looks)
       for (const GuardedPath& found : look.guarded)
         if (is_doubtful(told, found.path, found.changed)) doubtful.push_back(found.path);
-    std::vector<Path> made = made_by(told, looks);
+    std::vector<Path> made = made_by(told, roots, looks, digest);
     if (!made.empty()) makers_.push_back({open_again(other.file.get()), std::move(made)});
     for (const Version& version : versions)
       if (is_doubtful(told, version.path, version.changed)) doubtful.push_back(version.path);
   }
   sort_and_unite(doubtful);
   remove_ended(all.get(), others);
-  Told told{.roots = std::vector<Path>(roots.begin(), roots.end())};
+  Told told{.roots = std::vector<Path>(roots.begin(), roots.end()), .names = digest};
   if (!looks.empty()) told.started = std::ranges::min(looks, {}, &WorkspaceFacts::started).started;
   std::ranges::set_difference(all_guarded(looks), doubtful, std::back_inserter(told.known));
   if (::lseek(file_.get(), 0, SEEK_SET) < 0) return system_error("lseek", path_);

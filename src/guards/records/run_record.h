@@ -26,10 +26,11 @@ class RunRecord {
   static Result<RunRecord> enter(const Path& directory, const std::string& id);
 
   // After the first look, before a command can run. Returns the guarded paths that the sandbox of another run may have
-  // made or changed, sorted; later runs are told the others. After an error no command may run: others would trust what it
+  // made or changed, sorted; later runs are told the others. `names`: the guards in force. After an error no command may run: others would trust what it
   // makes.
   Result<std::vector<Path>> tell(std::span<const Path> roots, std::span<const WorkspaceFacts> looks,
-                                 std::span<const Version> versions);
+                                 std::span<const Version> versions,
+                                 std::span<const std::string> names = {});
   // Before the last look. From then on this run judges nothing more that another run doubts because of it.
   void end() const;
   // Of the paths that tell() returned: those that another run does not know, or whose contents decide and were changed
