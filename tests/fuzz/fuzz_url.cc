@@ -24,6 +24,8 @@ void check_url(const Url& url) {
   if (url.scheme != "http" && url.scheme != "https") std::abort();
   if (url.host.empty() || url.host.find_first_not_of(kHost) != std::string::npos) std::abort();
   if (url.host.ends_with('.') || url.host.find("..") != std::string::npos) std::abort();
+  // Without a rule such a name is not asked for.
+  if (check_public_name(url.host) && !url.host.contains('.')) std::abort();
   if (url.port == 0 || !url.target.starts_with('/') || !is_clean(url.target)) std::abort();
   if (url.target.find_first_of("#\\") != std::string::npos) std::abort();
   // What looks like an address is one.
