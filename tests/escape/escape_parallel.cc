@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -113,6 +114,74 @@ KERNEL_TEST(EscapeParallel, WhatAnotherRunDoesNotGuardStaysTheUsers) {
   first.end();
   second.end();
   EXPECT_EQ(read_file(workspace / ".envrc"), "mine");
+}
+
+// A directory that was prepared earlier takes the place of the user's unfinished rebase while the second run begins, and
+// again before it ends. Its files are older than both runs, and at a path that the first one knew.
+KERNEL_TEST(EscapeParallel, AnOlderFileAtAKnownPathIsNotTheUsers) {
+  const Workspace workspace;
+  run_bare({"git", "init", "-q", workspace.path()});
+  const std::string state = workspace / ".git/rebase-merge";
+  make_directories(state);
+  make_directories(workspace / ".git/prepared");
+  write_file(state + "/git-rebase-todo", "pick 1234567 one\n");
+  write_file(workspace / ".git/prepared/git-rebase-todo", "exec touch evil\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::string there =
+      "cd .git; mv rebase-merge mine && mv prepared rebase-merge && touch wrote; cd ..";
+  const std::string back =
+      "cd .git; mv rebase-merge prepared && mv mine rebase-merge; rm wrote; cd ..";
+  Background first(workspace, "a", there, back);
+  ASSERT_EQ(read_file(state + "/git-rebase-todo"), "exec touch evil\n");
+  Background second(workspace, "b", "true", there);
+  EXPECT_TRUE(first.end()["quarantined"].empty());
+  ASSERT_EQ(read_file(state + "/git-rebase-todo"), "pick 1234567 one\n");
+  const json output = second.end();
+  ASSERT_TRUE(exists(workspace / ".git/wrote")) << output.dump(2);
+  EXPECT_FALSE(exists(state + "/git-rebase-todo")) << output.dump(2);
+}
+
+// The host moves the workspace of the first run. What its sandbox hides when it ends is judged by the second, which knows the
+// tree by its new name.
+KERNEL_TEST(EscapeParallel, WhatARunInAMovedWorkspaceHidesIsJudgedByTheLast) {
+  const Workspace outer;
+  make_directories(outer / "w");
+  const auto start = [&](const std::string& path, const std::string& name, const std::string& first,
+                         const std::string& then) {
+    return std::make_unique<Process>(
+        Arguments{coop_binary(), "run", "--json", "-w", path, "--", "sh", "-c",
+                  first + "; touch " + name + "-ready; while [ ! -e " + name +
+                      "-go ]; do sleep 0.01; done; " + then},
+        outer.options());
+  };
+  const auto first =
+      start(outer / "w", "a", "mkdir d node_modules; ln -s evil d/.envrc", "mv d node_modules/d");
+  ASSERT_TRUE(appears(outer / "w/a-ready"));
+  ASSERT_EQ(::rename((outer / "w").c_str(), (outer / "v").c_str()), 0);
+  const auto second = start(outer / "v", "b", "true", "mv node_modules/d d && touch wrote");
+  ASSERT_TRUE(appears(outer / "v/b-ready"));
+  write_file(outer / "v/a-go", "");
+  first->finish();
+  ASSERT_TRUE(
+      exists(outer / "v/node_modules/d/.envrc"));  // control: the first had nothing to judge
+  write_file(outer / "v/b-go", "");
+  const Ran ran = second->finish();
+  ASSERT_TRUE(exists(outer / "v/wrote")) << ran.out << ran.err;
+  EXPECT_FALSE(is_link(outer / "v/d/.envrc")) << ran.out << ran.err;
+}
+
+// What the user moves meanwhile is the user's under its new path too.
+KERNEL_TEST(EscapeParallel, WhatTheUserMovesMeanwhileStays) {
+  const Workspace workspace;
+  make_directories(workspace / "old");
+  write_file(workspace / "old/.envrc", "mine");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Background first(workspace, "a", "true", "true");
+  ASSERT_EQ(::rename((workspace / "old").c_str(), (workspace / "new").c_str()), 0);
+  Background second(workspace, "b", "true", "true");
+  EXPECT_TRUE(first.end()["quarantined"].empty());
+  EXPECT_TRUE(second.end()["quarantined"].empty());
+  EXPECT_EQ(read_file(workspace / "new/.envrc"), "mine");
 }
 
 KERNEL_TEST(EscapeParallel, ASymlinkOfAnotherRunIsNotPutBack) {

@@ -11,75 +11,18 @@
 #include <chrono>
 
 #include "base/path.h"
-#include "base/sha256.h"
 #include "guards/quarantine_store.h"
-#include "policy/builtin.h"
+#include "guards/records/told.h"
 #include "sys/tree/entries.h"
 
 namespace coop::guards {
 
 namespace {
 
-// Fields end with a zero byte: the version of the format, the time, the number of roots, for each its path and which
-// directory it is, the known paths.
-constexpr std::string_view kFormat = "3";
-
-struct Told {
-  std::int64_t started = 0;
-  std::vector<Path> roots{};
-  std::vector<Path> known{};  // sorted
-  bool read = false;          // else nothing is known of that run
-  std::string names{};        // a digest of the names that it guards
-};
-
-std::string identity_of(const Path& path) {
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) < 0) return {};
-  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
-}
-
-std::string to_bytes(const Told& told) {
-  std::string bytes;
-  const auto add = [&](std::string_view field) { bytes.append(field).push_back('\0'); };
-  add(kFormat);
-  add(std::to_string(told.started));
-  add(told.names);
-  add(std::to_string(told.roots.size()));
-  for (const Path& root : told.roots) {
-    add(root);
-    add(identity_of(root));
-  }
-  for (const Path& path : told.known) add(path);
-  return bytes;
-}
-
 template <typename Number>
 bool parse(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-// What cannot be read is told as knowing nothing anywhere, so that all is doubtful. So is a tree that the host has moved
-// since: its paths are others now.
-Told from_bytes(std::string_view bytes) {
-  std::vector<std::string_view> fields;
-  for (std::size_t end = 0; (end = bytes.find('\0')) != std::string_view::npos;
-       bytes.remove_prefix(end + 1))
-    fields.push_back(bytes.substr(0, end));
-  Told told;
-  std::size_t roots = 0;
-  if (!bytes.empty() || fields.size() < 4 || fields[0] != kFormat ||
-      !parse(fields[1], told.started) || !parse(fields[3], roots) ||
-      roots > (fields.size() - 4) / 2)
-    return {.roots = {"/"}};
-  for (std::size_t index = 0; index < roots; ++index) {
-    told.roots.emplace_back(fields[4 + 2 * index]);
-    if (identity_of(told.roots.back()) != fields[5 + 2 * index]) return {.roots = {"/"}};
-  }
-  told.read = true;
-  told.names = fields[2];
-  told.known.assign(fields.begin() + 4 + 2 * static_cast<std::ptrdiff_t>(roots), fields.end());
-  return told;
 }
 
 // The only content of one byte: the run looks, and no command of it runs yet. Any other content that cannot be read, none
@@ -144,42 +87,53 @@ void note_missing(const Path& directory, std::vector<Path>& missing) {
     if (std::ranges::find(missing, path) == missing.end()) missing.push_back(path);
 }
 
-bool reaches(const Told& told, const Path& path) {
-  return std::ranges::any_of(told.roots, [&](const Path& root) { return is_within(path, root); });
-}
-
-// A bind mount of the host may show a tree under another path.
-bool knows_elsewhere(const Told& told, std::span<const Path> roots) {
-  return std::ranges::any_of(roots, [&](const Path& root) {
-    const std::string identity = identity_of(root);
-    return !identity.empty() && std::ranges::any_of(told.roots, [&](const Path& other) {
-      return other != root && identity_of(other) == identity;
-    });
-  });
-}
-
-bool is_doubtful(const Told& told, const Path& path, std::int64_t changed) {
-  return reaches(told, path) &&
-         (changed >= told.started || !std::ranges::binary_search(told.known, path));
-}
-
-// What the other run's sandbox made, as far as its record tells. A run that guards other names, or another tree, does not
-// list files that were there before it.
-std::vector<Path> made_by(const Told& told, std::span<const Path> roots,
-                          std::span<const WorkspaceFacts> looks, std::string_view names) {
+// What the other run's sandbox made in the trees of this one.
+std::vector<Path> made_by(const OtherRun& other, std::span<const Path> roots,
+                          std::span<const WorkspaceFacts> looks) {
   std::vector<Path> made;
-  if (!told.read || told.names != names) return made;
-  for (std::size_t index = 0; index < std::min(roots.size(), looks.size()); ++index) {
-    if (std::ranges::find(told.roots, roots[index]) == told.roots.end()) continue;
+  for (std::size_t index = 0; index < std::min(roots.size(), looks.size()); ++index)
     for (const GuardedPath& found : looks[index].guarded) {
       if (!is_within(found.path, roots[index])) continue;
-      const bool known = std::ranges::binary_search(told.known, found.path);
-      const bool rewritten = policy::guard_kind(found.guard) == policy::GuardKind::contents &&
-                             found.changed >= told.started;
-      if (!known || rewritten) made.push_back(found.path);
+      const std::optional<Path> path = other.as_told(found.path);
+      if (path && other.has_made(found, *path, roots[index])) made.push_back(found.path);
     }
-  }
   return made;
+}
+
+void add_doubtful(const OtherRun& other, std::span<const WorkspaceFacts> looks,
+                  std::span<const Version> versions, std::vector<Path>& doubtful) {
+  for (const WorkspaceFacts& look : looks)
+    for (const GuardedPath& found : look.guarded) {
+      const std::optional<Path> path = other.as_told(found.path);
+      if (path && other.may_have_made(found, *path)) doubtful.push_back(found.path);
+    }
+  for (const Version& version : versions) {
+    const std::optional<Path> path = other.as_told(version.path);
+    if (path && other.may_have_made(version.changed, *path)) doubtful.push_back(version.path);
+  }
+}
+
+// What a live run did cannot be judged without its record. Nothing is known of a dead one either, but it changes nothing
+// more: all is in doubt.
+Result<void> doubt_unreadable(const Path& record, std::string_view bytes, bool live,
+                              std::span<const Path> roots, Identities& identities,
+                              std::span<const WorkspaceFacts> looks, std::vector<Path>& doubtful) {
+  if (std::optional<std::vector<ToldRoot>> told = parse_roots(bytes)) {
+    const OtherRun other({.roots = std::move(*told)}, identities);
+    const bool apart = std::ranges::none_of(roots, [&](const Path& root) {
+      return other.as_told(root).has_value() || other.is_below(root);
+    });
+    if (apart) return {};
+  }
+  if (live)
+    return std::unexpected(
+        Error{.kind = Error::Kind::unavailable,
+              .operation = "read the record of another run",
+              .subject = record,
+              .hint = "a run of another version of coop may use this workspace: wait for its end"});
+  const std::vector<Path> all = all_guarded(looks);
+  doubtful.insert(doubtful.end(), all.begin(), all.end());
+  return {};
 }
 
 // A lock belongs to an open file: this one must not be that of `others`, which is closed soon.
@@ -204,6 +158,23 @@ void sort_and_unite(std::vector<Path>& paths) {
   std::ranges::sort(paths);
   const auto repeated = std::ranges::unique(paths);
   paths.erase(repeated.begin(), repeated.end());
+}
+
+Told told_by(std::span<const Path> roots, std::span<const WorkspaceFacts> looks,
+             std::span<const std::string> names, const std::vector<Path>& doubtful) {
+  Told told{.guards = {names.begin(), names.end()}};
+  std::ranges::sort(told.guards);
+  for (const Path& root : roots) told.roots.push_back({root, object_at(root)});
+  if (!looks.empty()) told.started = std::ranges::min(looks, {}, &WorkspaceFacts::started).started;
+  for (const WorkspaceFacts& look : looks) {
+    told.complete = told.complete && look.complete;
+    for (const GuardedPath& found : look.guarded)
+      if (!std::ranges::binary_search(doubtful, found.path))
+        told.known.push_back(
+            {found.path, found.guard, {found.device, found.inode, found.born}, found.link});
+  }
+  std::ranges::sort(told.known, {}, &ToldPath::path);
+  return told;
 }
 
 }  // namespace
@@ -244,33 +215,30 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
                                           std::span<const WorkspaceFacts> looks,
                                           std::span<const Version> versions,
                                           std::span<const std::string> names) {
-  std::string all_names;
-  for (const std::string& name : names) all_names.append(name) += '\0';
-  const std::string digest = sha256_hex(all_names);
   const Path directory = parent_of(path_);
   const UniqueFd all = TRY(open_private(directory));
   TRY(lock_file(all.get(), LOCK_EX, directory));
   std::vector<Other> others = others_in(all.get(), name_of(path_));
   std::vector<Path> doubtful;
   makers_.clear();
+  Identities identities;
   for (Other& other : others) {
     if (other.looking || other.ended_before(entered_)) continue;
     const Result<std::string> bytes = read_all(other.file.get(), other.name);
-    Told told = from_bytes(bytes ? *bytes : std::string());
-    if (knows_elsewhere(told, roots)) told = {.roots = {"/"}};
-    for (const WorkspaceFacts& look : looks)
-      for (const GuardedPath& found : look.guarded)
-        if (is_doubtful(told, found.path, found.changed)) doubtful.push_back(found.path);
-    std::vector<Path> made = made_by(told, roots, looks, digest);
+    std::optional<Told> told = parse_told(bytes ? *bytes : std::string());
+    if (!told) {
+      TRY(doubt_unreadable(join(directory, other.name), bytes ? *bytes : std::string(), other.live,
+                           roots, identities, looks, doubtful));
+      continue;
+    }
+    const OtherRun run(std::move(*told), identities);
+    add_doubtful(run, looks, versions, doubtful);
+    std::vector<Path> made = made_by(run, roots, looks);
     if (!made.empty()) makers_.push_back({open_again(other.file.get()), std::move(made)});
-    for (const Version& version : versions)
-      if (is_doubtful(told, version.path, version.changed)) doubtful.push_back(version.path);
   }
   sort_and_unite(doubtful);
   remove_ended(all.get(), others);
-  Told told{.roots = std::vector<Path>(roots.begin(), roots.end()), .names = digest};
-  if (!looks.empty()) told.started = std::ranges::min(looks, {}, &WorkspaceFacts::started).started;
-  std::ranges::set_difference(all_guarded(looks), doubtful, std::back_inserter(told.known));
+  const Told told = told_by(roots, looks, names, doubtful);
   if (::lseek(file_.get(), 0, SEEK_SET) < 0) return system_error("lseek", path_);
   TRY(write_all(file_.get(), to_bytes(told), path_));
   return doubtful;

@@ -62,17 +62,39 @@ TEST_F(RunRecordTest, WhatAnotherRunDidNotKnowOrSeeUnchangedIsInDoubt) {
   EXPECT_EQ(tell(third, {"/w"}, look(30, {{"/w/old", 5}, {"/w/same", 5}})), Paths{"/w/same"});
 }
 
-// What it made is not to be trusted because it could not write down what it knew.
-TEST_F(RunRecordTest, ARunThatCouldNotTellPutsEverythingInDoubt) {
+// What it made cannot be told from what is the user's.
+TEST_F(RunRecordTest, BesideALiveRunThatCouldNotTellNoneStarts) {
   const WorkspaceFacts later = look(20, {{"/w/old", 5}});
   RunRecord first = enter("a");
   RunRecord second = enter("b");
   EXPECT_EQ(tell(second, {"/w"}, later), Paths{});  // control: the first only looks
-  for (const char* const content : {"", "2"}) {
+  for (const std::string content : {std::string(), std::string("2"),
+                                    std::string("3\0"
+                                                "1\0/w\0"
+                                                "0:0:0\0x\0",
+                                                15)}) {
     tree.write("runs/a", content);
     RunRecord third = enter("c");
-    EXPECT_EQ(tell(third, {"/w"}, later), Paths{"/w/old"}) << content;
+    const Result<Paths> doubtful = third.tell(Paths{"/w"}, std::span(&later, 1), {});
+    ASSERT_FALSE(doubtful) << content;
+    EXPECT_NE(doubtful.error().hint, "");
   }
+}
+
+// The roots are at the same place in every version of the format.
+TEST_F(RunRecordTest, ALiveRunOfAnotherVersionElsewhereIsNoHindrance) {
+  RunRecord first = enter("a");
+  tree.write("runs/a", std::string("9\0"
+                                   "1\0/elsewhere\0"
+                                   "0:0:0\0x\0",
+                                   22));
+  RunRecord second = enter("b");
+  EXPECT_EQ(tell(second, {"/w"}, look(20, {{"/w/old", 5}})), Paths{});
+  const WorkspaceFacts facts = look(20, {});
+  RunRecord third = enter("c");
+  EXPECT_FALSE(third.tell(Paths{"/elsewhere/below"}, std::span(&facts, 1), {}));
+  RunRecord fourth = enter("d");
+  EXPECT_FALSE(fourth.tell(Paths{"/"}, std::span(&facts, 1), {}));
 }
 
 // A limit on the size of files fails as a full disk does.
@@ -91,8 +113,9 @@ TEST_F(RunRecordTest, AFullDiskIsAnError) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+  const WorkspaceFacts later = look(20, {{"/w/old", 5}});
   RunRecord second = enter("b");
-  EXPECT_EQ(tell(second, {"/w"}, look(20, {{"/w/old", 5}})), Paths{"/w/old"});
+  EXPECT_FALSE(second.tell(Paths{"/w"}, std::span(&later, 1), {}));
 }
 
 TEST_F(RunRecordTest, ADirectoryIsAsYoungAsWhatItContains) {
@@ -133,16 +156,18 @@ TEST_F(RunRecordTest, ARunThatHasNoCommandYetMadeNothing) {
   EXPECT_EQ(tell(second, {"/w"}, look(12, {{"/w/new", 11}})), Paths{});
 }
 
-// Its paths are others now: nothing that it told can be compared.
-TEST_F(RunRecordTest, ATreeThatWasMovedPutsAllInDoubt) {
+// Its paths are others now, and the tree is the same.
+TEST_F(RunRecordTest, ATreeThatWasMovedIsFoundWhereItIs) {
   tree.must("mkdir w");
   RunRecord first = enter("a");
   tell(first, {tree / "w"}, look(10, {{tree / "w/old", 5}}));
-  RunRecord second = enter("b");
-  EXPECT_EQ(tell(second, {tree / "w"}, look(20, {{tree / "w/old", 5}})), Paths{});  // control
   tree.must("mv w v && mkdir w");
+  RunRecord second = enter("b");
+  const WorkspaceFacts there = look(30, {{tree / "v/new", 5}, {tree / "v/old", 5}});
+  EXPECT_EQ(tell(second, {tree / "v"}, there), Paths{tree / "v/new"});
+  // What is at its old path was never its own.
   RunRecord third = enter("c");
-  EXPECT_EQ(tell(third, {tree / "v"}, look(30, {{tree / "v/old", 5}})), Paths{tree / "v/old"});
+  EXPECT_EQ(tell(third, {tree / "w"}, look(30, {{tree / "w/new", 5}})), Paths{});
 }
 
 // Of a killed process, of another version, or damaged.
