@@ -167,6 +167,15 @@ void look_at(Draft& draft, const std::vector<Path>& paths) {
   assume_directories(draft.host, paths, draft.missing);
 }
 
+// The repository that a workspace lies in without being its top.
+std::optional<Path> repository_around(const Path& workspace) {
+  struct stat status{};
+  if (::lstat(join(workspace, ".git").c_str(), &status) == 0) return std::nullopt;
+  for (Path above = parent_of(workspace); above.size() > 1; above = parent_of(above))
+    if (::lstat(join(above, ".git").c_str(), &status) == 0) return above;
+  return std::nullopt;
+}
+
 // The quick probe assumes that a fresh /proc can be mounted. A policy that can do without one needs the real answer.
 Result<void> look_at_proc(const Policy& policy, HostFacts& host) {
   if (policy.need(Mechanism::proc) == Need::required) return {};
@@ -190,12 +199,16 @@ std::string new_id() {
 
 Result<Draft> begin_prepare(Policy policy) {
   HostFacts host = TRY(host::probe(host::Depth::quick));
+  const bool unnamed = policy.workspace.empty();
   TRY(complete(policy, host));
   if (policy.network == NetworkMode::full) host::find_network_tools(host);
   if (policy.network == NetworkMode::full || policy.network == NetworkMode::veth)
     TRY(with_context("finding this machine's networks", host::inspect_networks(host)));
   MissingDirectories missing = missing_own_directories(policy, host);
-  return Draft{std::move(policy), std::move(host), std::move(missing)};
+  return Draft{.policy = std::move(policy),
+               .host = std::move(host),
+               .missing = std::move(missing),
+               .unnamed = unnamed};
 }
 
 bool wants_group(const Draft& draft) {
@@ -242,6 +255,11 @@ Result<void> gather(Draft& draft) {
   if (policy.workspace_secrets == WorkspaceSecrets::hidden)
     for (std::string& note : notes_on_tokens(host.workspace))
       host.workspace.notes.push_back(std::move(note));
+  if (const std::optional<Path> around =
+          draft.unnamed ? repository_around(policy.workspace) : std::nullopt)
+    host.workspace.notes.push_back(
+        "the workspace is a part of the repository " + printable(*around) +
+        ": git finds none inside; to work in all of it: -w " + printable(*around));
   host::inspect(host, host.workspace.outside_git);
   host::inspect(host, plan::wanted_natives(host));
   return {};

@@ -32,6 +32,7 @@ struct Draft {
   HostFacts host{};
   // The plan takes them as existing. start() creates them first; nothing else does.
   MissingDirectories missing{};
+  bool unnamed = false;  // the workspace is the current directory because no other was named
   Indexes indexes = Indexes::read;
   TreeWatch* watch = nullptr;  // of a pool
   Learning learning = Learning::no;

@@ -168,6 +168,22 @@ KERNEL_TEST(KernelGit, WhatIsWrittenBesideTheWorkspaceIsLostAndANoteSaysSo) {
   EXPECT_LT(many.size(), 1000U);
 }
 
+KERNEL_TEST(KernelGit, APartOfARepositoryIsSaidToBeOne) {
+  const Workspace workspace;
+  must_host(workspace.path(), "git init -q -b main; mkdir sub");
+  const auto notes = [&](const std::string& directory, const Arguments& flags) {
+    RunOptions options = workspace.options();
+    options.directory = directory;
+    Arguments words{"run", "--json"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"--", "true"});
+    return json_of(run_coop(words, options)).value("notes", nlohmann::json::array()).dump();
+  };
+  EXPECT_THAT(notes(workspace / "sub", {}), HasSubstr("-w " + workspace.path()));
+  EXPECT_EQ(notes(workspace.path(), {}), "[]");
+  EXPECT_EQ(notes(workspace / "sub", {"-w", "."}), "[]");  // it was named
+}
+
 // These write git's settings on the way. What they are for must be done nevertheless.
 KERNEL_TEST(KernelGit, CommandsThatAlsoWriteSettingsDoTheRest) {
   const Workspace workspace;
