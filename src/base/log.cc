@@ -84,6 +84,7 @@ std::string value_text(std::string_view value) {
 
 std::string value_text(const LogValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
   return value_text(std::string_view(std::get<std::string>(value)));
 }
 

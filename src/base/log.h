@@ -14,8 +14,8 @@ namespace coop {
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 enum class LogFormat : std::uint8_t { text, json };
 
-// Text, or a number, which stays one in JSON.
-using LogValue = std::variant<std::string, std::int64_t>;
+// Numbers and truth values stay such in JSON.
+using LogValue = std::variant<std::string, std::int64_t, bool>;
 
 struct LogField {
   std::string_view name;

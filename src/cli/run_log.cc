@@ -24,20 +24,14 @@ LogFormat format_of(const Options& options) {
   return ::isatty(STDERR_FILENO) == 1 ? LogFormat::text : LogFormat::json;
 }
 
-// The program and the number of its arguments: arguments often contain tokens.
-std::string summary_of(const std::vector<std::string>& command) {
-  std::string text = command.empty() ? "" : command.front();
-  if (command.size() > 1) text += " and " + std::to_string(command.size() - 1) + " arguments";
-  return text;
-}
-
 LogValue count_or_unlimited(const std::optional<std::uint64_t>& count) {
   if (count) return static_cast<std::int64_t>(*count);
   return std::string("unlimited");
 }
 
-std::string limit_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? format_size(*bytes) : "unlimited";
+LogValue milliseconds_or_unlimited(const std::optional<std::chrono::milliseconds>& time) {
+  if (time) return std::int64_t{time->count()};
+  return std::string("unlimited");
 }
 
 template <typename Wanted>
@@ -96,14 +90,17 @@ void RunLog::begin(const Request& request) {
                    fields);
   }
   const Policy& policy = request.policy;
+  const std::vector<std::string>& command = request.options.command;
+  const std::size_t arguments = command.empty() ? 0 : command.size() - 1;
+  // Not the arguments: they often contain tokens.
   const std::array fields{
-      LogField{"command", summary_of(request.options.command)},
+      LogField{"program", command.empty() ? std::string() : command.front()},
+      LogField{"arguments", static_cast<std::int64_t>(arguments)},
       LogField{"view", std::string(to_text(policy.view))},
       LogField{"network", std::string(to_text(policy.network))},
-      LogField{"memory", limit_text(policy.limits.memory)},
+      LogField{"memory", count_or_unlimited(policy.limits.memory)},
       LogField{"pids", count_or_unlimited(policy.limits.pids)},
-      LogField{"timeout", policy.limits.timeout ? format_duration(*policy.limits.timeout)
-                                                : std::string("unlimited")}};
+      LogField{"timeout_ms", milliseconds_or_unlimited(policy.limits.timeout)}};
   logger_->write(LogLevel::debug, kSpan, "starting a command", fields);
 }
 

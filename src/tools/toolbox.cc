@@ -473,7 +473,7 @@ ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const Cal
               {{"tool", std::string(name)},
                {"user", state_->options.user},
                {"outcome", output.structured.value("outcome", "")},
-               {"failed", std::int64_t{output.failed ? 1 : 0}},
+               {"failed", output.failed},
                {"latency_us", std::int64_t{latency.count()}}});
   if (state_->on_host()) output.structured["isolation"] = to_text(isolation());
   return output;

@@ -75,6 +75,40 @@ class Command(unittest.TestCase):
             else:
                 self.assertIn(done.returncode, (0, 1), done.stderr)  # control: what ends is read
 
+    def test_logs_in_json_are_json(self):
+        script = "exec 2>/dev/null; mkdir -p .git/hooks; touch .git/config; sleep 9 & exit 3"
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "bash", "arguments": {"command": script}}}
+        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
+        flags = ["-v", "--log-format", "json", "--workspace", self.workspace]
+        tool = subprocess.run([COOP, "tool", "bash", json.dumps({"command": script}), *flags], capture_output=True, text=True,
+                              timeout=60, check=False)
+        with subprocess.Popen([COOP, "mcp", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as server:
+            for message in begin, call:
+                server.stdin.write(json.dumps(message) + "\n")
+                server.stdin.flush()
+                while json.loads(server.stdout.readline()).get("id") != message["id"]:
+                    pass
+            _, log = server.communicate(timeout=60)
+        for text in tool.stderr, log:
+            records = [json.loads(line) for line in text.splitlines()]
+            answers = [record["fields"] for record in records if record["message"] == "the tool has answered"]
+            self.assertEqual([answer["failed"] for answer in answers], [True], text)
+
+    def test_a_log_does_not_keep_the_token(self):
+        command = [COOP, "mcp", "--http", "127.0.0.1:0", "--log-format", "json", "--workspace", self.workspace]
+        environment = {name: value for name, value in os.environ.items() if name != "COOP_MCP_TOKEN"}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("--token-file", done.stderr)
+        environment["COOP_MCP_TOKEN"] = "never-in-a-record-0123456789"
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
+            record = json.loads(server.stderr.readline())
+            server.terminate()
+            self.assertNotIn("never-in-a-record", json.dumps(record) + server.stderr.read())
+        self.assertTrue(record["fields"]["url"].startswith("http://127.0.0.1:"), record)
+
     def serve(self, token):
         return subprocess.run([COOP, "mcp", "-w", self.workspace, "--http", "127.0.0.1:0", "--token-file", token],
                               capture_output=True, text=True, timeout=30, check=False)

@@ -532,7 +532,8 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
   RunOptions options = home.options();
   options.environment["MY_API_KEY"] = "correct-horse-battery";
   const Ran ran = run_coop(
-      {"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--", "sh", "-c", "exit 3",
+      {"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--memory", "1g", "--timeout", "1m", "--",
+       "sh", "-c", "exit 3",
        "correct-horse-battery", std::string("gh") + "p_0123456789abcdefghij0123456789abcdef"},
       options);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
@@ -542,6 +543,7 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
   std::istringstream lines(ran.err);
   std::string line;
   std::string session;
+  nlohmann::json start;
   int steps = 0;
   while (std::getline(lines, line)) {
     const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
@@ -551,8 +553,14 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
     EXPECT_EQ(record["session"], session);
     EXPECT_FALSE(session.empty());
     steps += record["fields"].contains("step") ? 1 : 0;
+    if (record["message"] == "starting a command") start = record["fields"];
   }
   EXPECT_GT(steps, 20);
+  // The same fields as those of a tool, and numbers are numbers.
+  EXPECT_EQ(start["program"], "sh");
+  EXPECT_EQ(start["arguments"], 4);
+  EXPECT_EQ(start["memory"], std::uint64_t{1} << 30);
+  EXPECT_EQ(start["timeout_ms"], 60000);
 }
 
 KERNEL_TEST(PolicyFiles, AFailedStartIsLoggedAsAnError) {

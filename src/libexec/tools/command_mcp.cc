@@ -74,15 +74,16 @@ bool wants_json(const cli::Parsed& flags) { return flags.get("--log-format", "")
 Result<void> serve_http(mcp::Server& server, const cli::Parsed& flags) {
   mcp::HttpOptions options = TRY(mcp::parse_listen_address(flags.get("--http")));
   const Token token = TRY(find_token(flags));
+  if (wants_json(flags) && token.from.empty())
+    return invalid("--http", "a log in JSON would keep the token that has to be shown",
+                   "name a file for it, --token-file FILE, or set COOP_MCP_TOKEN");
   options.token = token.text;
   const std::unique_ptr<mcp::HttpServer> listening =
       TRY(mcp::HttpServer::listen(server, std::move(options)));
   if (wants_json(flags)) {
     Logger(STDERR_FILENO, LogFormat::json, LogLevel::info)
         .write(LogLevel::info, "mcp", "serving MCP",
-               std::array{LogField{"url", listening->url()},
-                          LogField{token.from.empty() ? "token" : "token_from",
-                                   token.from.empty() ? token.text : token.from}});
+               std::array{LogField{"url", listening->url()}, LogField{"token_from", token.from}});
     listening->serve();
     return {};
   }
