@@ -64,6 +64,22 @@ KERNEL_TEST(EscapeMounts, WritingOutsideTheWorkspaceInTheHostView) {
   EXPECT_EQ(read_file(neighbour), "outside");
 }
 
+// Binding the root and making it read-only must reach the mounts on mounts as well.
+KERNEL_TEST(EscapeMounts, WritingToAMountBelowAnotherMountOfTheHost) {
+  const Workspace workspace;
+  const auto attack = [&](const std::string& words) {
+    return run_bare(
+        {"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+         "mount -t tmpfs t /var/opt && mkdir /var/opt/a && mount -t tmpfs t /var/opt/a "
+         "&& echo x > /var/opt/a/file && exec \"$0\" run --view host -w . -- ./payload " +
+             words,
+         coop_binary()},
+        workspace.options());
+  };
+  EXPECT_TRUE(escaped(attack("read /var/opt/a/file")));  // control: it is shown
+  EXPECT_TRUE(blocked(attack("write /var/opt/a/new x"), EROFS));
+}
+
 KERNEL_TEST(EscapeMounts, ChangingModesOutsideTheWorkspace) {
   // Landlock does not control chmod: only the read-only mount prevents it.
   const Workspace workspace(visible_place());

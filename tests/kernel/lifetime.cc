@@ -178,6 +178,10 @@ KERNEL_TEST(KernelEnd, AGroupIsThereDuringTheRunAndGoneAfterwards) {
   }
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(Leftovers::groups(ran.out.substr(0, 8)), "");
+  const Ran late =
+      workspace.run({"sleep", "60"}, {"--memory", "512m", "--timeout", "300ms", "--json"});
+  EXPECT_EQ(late.exit_code, 124) << late.err;
+  EXPECT_EQ(Leftovers::groups(json_of(late)["session"].get<std::string>()), "");
 }
 
 KERNEL_TEST(KernelEnd, AKilledCoopStillQuarantines) {
@@ -209,6 +213,29 @@ KERNEL_TEST(KernelEnd, NothingIsLeftInTheTemporaryOrHomeDirectory) {
                                      {"XDG_STATE_HOME", home / "state"}}};
   EXPECT_EQ(workspace.run({"true"}, {}, options).exit_code, 0);
   EXPECT_EQ(listing_of(home.path()), std::set<std::string>{});
+}
+
+KERNEL_TEST(KernelEnd, OrphansInsideAreReaped) {
+  if (!installed("python3")) GTEST_SKIP() << "no python3";
+  const Workspace workspace;
+  const std::string program =
+      "import os, time\n"
+      "for _ in range(1000):\n"
+      "  if os.fork() == 0:\n"
+      "    os.fork()\n"  // its child is an orphan
+      "    os._exit(0)\n"
+      "  os.wait()\n"
+      "def states():\n"
+      "  for pid in filter(str.isdigit, os.listdir('/proc')):\n"
+      "    try: yield open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0]\n"
+      "    except OSError: pass\n"
+      "left = 1\n"
+      "for _ in range(500):\n"
+      "  left = list(states()).count('Z')\n"
+      "  if left == 0: break\n"
+      "  time.sleep(0.01)\n"
+      "print(left)\n";
+  EXPECT_EQ(workspace.run({"python3", "-c", program}).out, "0\n");
 }
 
 KERNEL_TEST(KernelEnd, ManyRunsLeaveNoZombies) {

@@ -57,6 +57,33 @@ Arguments connect_to(const std::string& host, const std::string& port) {
           host, port};
 }
 
+// The host and two sandboxes listen on the same port, and each sees its own sockets only.
+KERNEL_TEST(KernelNetwork, EverySandboxHasThePortsToItself) {
+  const Workspace workspace;
+  const Server server;
+  const std::string program =
+      "import os, socket, sys, time\n"
+      "port = int(sys.argv[1])\n"
+      "server = socket.socket(); server.bind(('127.0.0.1', port)); server.listen()\n"
+      "rows = [line.split()[1] for line in open('/proc/net/tcp').readlines()[1:]]\n"
+      "print(len(rows), rows[0].endswith(':%04X' % port), flush=True)\n"
+      "open(sys.argv[2], 'w').close()\n"
+      "while not os.path.exists('done'): time.sleep(0.02)\n";
+  const auto listening = [&](const std::string& name) {
+    return Arguments{coop_binary(), "run", "-w",    workspace.path(), "--",
+                     "python3",     "-c",  program, server.port(),    name};
+  };
+  Process first(listening("first"), workspace.options());
+  Process second(listening("second"), workspace.options());
+  EXPECT_TRUE(
+      eventually([&] { return exists(workspace / "first") && exists(workspace / "second"); }));
+  write_file(workspace / "done", "");
+  const Ran one = first.finish();
+  const Ran other = second.finish();
+  EXPECT_EQ(one.out, "1 True\n") << one.err;
+  EXPECT_EQ(other.out, "1 True\n") << other.err;
+}
+
 KERNEL_TEST(KernelNetwork, APortOfTheHostIsReachedOnlyWhenItIsNamed) {
   const Workspace workspace;
   const Server server;

@@ -1,6 +1,7 @@
 // Policy files change real sandboxes: each test shows the sandbox without the file first.
 #include <sys/stat.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -545,6 +546,7 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
   std::string session;
   nlohmann::json start;
   int steps = 0;
+  std::map<std::string, std::string> level_of;
   while (std::getline(lines, line)) {
     const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
     ASSERT_FALSE(record.is_discarded()) << line;
@@ -554,8 +556,11 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
     EXPECT_FALSE(session.empty());
     steps += record["fields"].contains("step") ? 1 : 0;
     if (record["message"] == "starting a command") start = record["fields"];
+    level_of[record["message"].get<std::string>()] = record["level"].get<std::string>();
   }
   EXPECT_GT(steps, 20);
+  EXPECT_EQ(level_of["this machine's isolation"], "info");
+  EXPECT_EQ(level_of["starting a command"], "debug");
   // The same fields as those of a tool, and numbers are numbers.
   EXPECT_EQ(start["program"], "sh");
   EXPECT_EQ(start["arguments"], 4);
@@ -569,6 +574,24 @@ KERNEL_TEST(PolicyFiles, AFailedStartIsLoggedAsAnError) {
   const Ran ran = home.run({"-v", "--log-format", "text", "--ro", "/nonexistent"}, "true");
   EXPECT_EQ(ran.exit_code, 125);
   EXPECT_NE(ran.err.find(" error "), std::string::npos) << ran.err;
+}
+
+KERNEL_TEST(PolicyFiles, AWeakerSandboxIsLoggedAsAWarning) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const auto level = [&](const Arguments& flags) {
+    const Ran ran = home.run(flags, "true");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    std::istringstream lines(ran.err);
+    for (std::string line; std::getline(lines, line);) {
+      const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+      if (record.is_object() && record.value("message", "").starts_with("unsafe.host_network"))
+        return record.value("level", "");
+    }
+    return std::string("not logged");
+  };
+  EXPECT_EQ(level({"-v"}), "not logged");
+  EXPECT_EQ(level({"-v", "--network", "host", "--unsafe", "host_network"}), "warn");
 }
 
 // Notes, denials and errors too; with -v and without.

@@ -1,4 +1,6 @@
 // Tools that people and agents use inside: compilers, interpreters, debuggers, and coop itself.
+#include <cerrno>
+
 #include "kernel/support.h"
 
 namespace coop::tests {
@@ -19,6 +21,32 @@ KERNEL_TEST(KernelTools, CompileAndRun) {
     EXPECT_EQ(ran.exit_code, 5) << ran.err;
     EXPECT_EQ(ran.out, "compiled\n");
   }
+}
+
+KERNEL_TEST(KernelTools, WhatIsMadeInTheWorkspaceRuns) {
+  NEEDS("python3");
+  const Workspace workspace;
+  make_directories(workspace / "tools");
+  write_file(workspace / "tools/mine", "#!/bin/sh\necho mine\n");
+  const std::string script =
+      "chmod +x tools/mine && ./tools/mine && PATH=$PWD/tools:$PATH mine && "
+      "python3 -m venv --without-pip env && env/bin/python -c 'print(\"in env\")' && rm -r env";
+  for (const std::string& view : kViews) {
+    const Ran ran = workspace.run(shell(script), in_view(view));
+    EXPECT_EQ(ran.out, "mine\nmine\nin env\n") << view << ran.err;
+  }
+}
+
+KERNEL_TEST(KernelTools, InstallingForTheWholeSystemFailsWithAReason) {
+  const Workspace workspace;
+  for (const std::string& view : kViews)
+    EXPECT_THAT(workspace.run(shell("LC_ALL=C touch /usr/bin/coop-test"), in_view(view)).err,
+                HasSubstr("Read-only file system"));
+  if (!installed("apt-get")) return;
+  const Ran ran = workspace.run({"apt-get", "install", "-y", "hello"});
+  EXPECT_NE(ran.exit_code, 0);
+  EXPECT_NE(ran.exit_code, 125) << ran.err;  // apt-get itself says it
+  EXPECT_THAT(ran.err, HasSubstr("E: "));
 }
 
 KERNEL_TEST(KernelTools, PythonWithThreadsAndProcesses) {
@@ -92,6 +120,17 @@ KERNEL_TEST(KernelTools, GdbWorksUnlessDebuggingIsDenied) {
   EXPECT_THAT(denied.out + denied.err, HasSubstr("Operation not permitted"));
 }
 
+// What is no descendant of the tracer: Yama decides as it does outside.
+KERNEL_TEST(KernelTools, ARunningProcessInsideCanBeTraced) {
+  const Workspace workspace;
+  const std::string yama = "/proc/sys/kernel/yama/ptrace_scope";
+  const bool unrestricted = !exists(yama) || read_file(yama).starts_with("0");
+  const Arguments attach = shell("sleep 60 & ./payload seize $!; status=$?; kill $!; exit $status");
+  const Ran allowed = workspace.run(attach);
+  EXPECT_TRUE(unrestricted ? escaped(allowed) : blocked(allowed, EPERM));
+  EXPECT_TRUE(blocked(workspace.run(attach, {"--no-debug"}), EPERM));
+}
+
 KERNEL_TEST(KernelTools, CoopInCoopIsRefusedWithAReason) {
   const Workspace workspace;
   copy_program(coop_binary(), workspace / "coop");
@@ -114,6 +153,11 @@ KERNEL_TEST(KernelTools, SetuidProgramsGainNothing) {
       workspace.run(shell("grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status"));
   EXPECT_THAT(ran.out, HasSubstr("NoNewPrivs:\t1"));
   EXPECT_THAT(ran.out, HasSubstr("CapEff:\t0000000000000000"));
+  NEEDS("python3");
+  // PR_GET_SECUREBITS: no rights for root, no changes with ids, no ambient set; each locked.
+  EXPECT_EQ(
+      workspace.run({"python3", "-c", "import ctypes; print(ctypes.CDLL(None).prctl(27))"}).out,
+      "239\n");
 }
 
 }  // namespace

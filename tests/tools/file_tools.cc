@@ -252,6 +252,7 @@ TEST_F(FileTools, AFileIsSentFromTheWorkspaceOnly) {
   EXPECT_THAT(send_file(*view_, {{"path", "/usr/bin/env"}}).text,
               HasSubstr("is not in the workspace"));
   EXPECT_FALSE(read_file(*view_, {{"path", "/usr/bin/env"}}).failed);  // control: it can be read
+  EXPECT_THAT(send_file(*view_, {{"path", "sub"}}).text, HasSubstr("is a directory"));
   tree_.tree().must("truncate -s 26214401 ws/big");
   EXPECT_THAT(send_file(*view_, {{"path", "big"}}).text, HasSubstr("over 25 MB"));
 }

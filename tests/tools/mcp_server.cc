@@ -106,6 +106,15 @@ KERNEL_TEST(McpServer, ListsTheToolsOfTheTrust) {
   EXPECT_EQ(names, (Json{"read_file", "list_files", "search_files"}));
 }
 
+KERNEL_TEST(McpServer, WhereAToolRunsDoesNotChangeItsDefinition) {
+  const Workspace workspace;
+  Client owner(workspace, policy::TrustLevel::owner);  // on the host
+  Client full(workspace, policy::TrustLevel::full);    // in the sandbox
+  const Json definitions = full.ask("tools/list")["result"]["tools"];
+  EXPECT_EQ(definitions.size(), tool_table().size());
+  EXPECT_EQ(owner.ask("tools/list")["result"]["tools"], definitions);
+}
+
 KERNEL_TEST(McpServer, CallsAToolAndGivesTextAndStructure) {
   const Workspace workspace;
   Client client(workspace);

@@ -121,6 +121,63 @@ KERNEL_TEST(Toolbox, ACommandsEndIsInTheResult) {
   EXPECT_NE(much.text.find("bytes cut"), std::string::npos);
 }
 
+KERNEL_TEST(Toolbox, OutputAndErrorsAreJoinedByALineEnd) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"true", ""},
+      {"printf out", "out"},
+      {"printf err >&2", "err"},
+      {"printf out; printf err >&2", "out\nerr"},
+      {"echo out; printf err >&2", "out\nerr"}};
+  for (const auto& [command, text] : cases)
+    EXPECT_EQ(toolbox->call("bash", {{"command", command}}).text, text) << command;
+}
+
+KERNEL_TEST(Toolbox, AMissingArgumentAndASandboxThatCannotStartAreToolErrors) {
+  const Workspace workspace;
+  const std::string granted = workspace.around() / "granted";
+  coop::tests::make_directories(granted);
+  Policy policy{.workspace = workspace.path()};
+  policy.rules.push_back(PathRule{.kind = RuleKind::read_only,
+                                  .path = granted,
+                                  .origin = {Scope::user, "policy.toml", {3, 0}}});
+  Result<std::unique_ptr<Toolbox>> opened = Toolbox::open({.policy = policy});
+  ASSERT_TRUE(opened.has_value()) << to_text(opened.error());
+  const std::unique_ptr<Toolbox> toolbox = std::move(*opened);
+  const ToolOutput missing = toolbox->call("bash", Json::object());
+  EXPECT_TRUE(missing.failed);
+  EXPECT_NE(missing.text.find("\"command\" is missing"), std::string::npos) << missing.text;
+  EXPECT_FALSE(toolbox->call("bash", {{"command", "true"}}).failed);  // control
+  std::filesystem::remove(granted);
+  const ToolOutput refused = toolbox->call("bash", {{"command", "touch ran"}});
+  EXPECT_TRUE(refused.failed);
+  EXPECT_NE(refused.text.find("does not exist"), std::string::npos) << refused.text;
+  EXPECT_FALSE(coop::tests::exists(workspace / "ran"));
+}
+
+// What a command may do is decided by the sandbox, never by the look of its text.
+KERNEL_TEST(Toolbox, NoCommandIsRefusedForItsText) {
+  const Workspace workspace;
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  const std::vector<std::pair<std::string, std::string>> commands{
+      {"eval 'echo a'", "a\n"},
+      {"echo $(echo b)", "b\n"},
+      {"echo `echo c`", "c\n"},
+      {"python3 -c 'print(\"d\")'", "d\n"},
+      {"cat <<'END'\ne\nEND", "e\n"},
+      {"set -- f; echo $1", "f\n"},
+      {"sh -c 'echo g'", "g\n"},
+      {"echo aA== | base64 -d; echo", "h\n"},
+      {"export X=i; env | grep ^X= | cut -d= -f2", "i\n"},
+      {"echo j | xargs echo", "j\n"},
+      {"f() { echo k; }; f", "k\n"},
+      {"exec 3>&1; echo l >&3", "l\n"},
+      {"echo 'echo m' > m; . ./m", "m\n"}};
+  for (const auto& [command, text] : commands)
+    EXPECT_EQ(toolbox->call("bash", {{"command", command}}).text, text) << command;
+}
+
 KERNEL_TEST(Toolbox, WorkingDirectoriesAreInTheWorkspace) {
   const Workspace workspace;
   coop::tests::make_directories(workspace / "sub");
@@ -276,6 +333,7 @@ KERNEL_TEST(Toolbox, WhoTheAgentIsCommandsDoNotWriteEither) {
   coop::tests::write_file(workspace / "Soul.md", "me");
   const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
   EXPECT_FALSE(toolbox->call("bash", {{"command", "echo x > other.md"}}).failed);  // control
+  EXPECT_EQ(toolbox->call("bash", {{"command", "cat /work/Soul.md"}}).text, "me");
   EXPECT_TRUE(toolbox->call("bash", {{"command", "echo x > Soul.md"}}).failed);
   EXPECT_TRUE(toolbox->call("bash", {{"command", "mv Soul.md away.md"}}).failed);
   EXPECT_TRUE(toolbox->call("write_file", {{"path", "USER.md/x"}, {"content", "x"}}).failed);
@@ -379,8 +437,18 @@ KERNEL_TEST(Toolbox, VariablesThatInjectCodeAreRefused) {
                                 {"environment", {{"A", "b"}}}})
                 .text,
             "b\n");  // control
-  for (const char* name : {"LD_PRELOAD", "BASH_ENV", "PYTHONPATH", "NODE_OPTIONS", "BASH_FUNC_ls%%",
-                           "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "LESSOPEN", "PS4"}) {
+  // The name of a secret alone gives nothing away.
+  EXPECT_EQ(toolbox
+                ->call("exec", {{"program", "sh"},
+                                {"arguments", {"-c", "echo $ANTHROPIC_API_KEY"}},
+                                {"environment", {{"ANTHROPIC_API_KEY", "x"}}}})
+                .text,
+            "x\n");
+  for (const char* name :
+       {"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "PYTHONPATH",
+        "PYTHONSTARTUP", "NODE_OPTIONS", "RUBYOPT", "PERL5OPT", "PERL5LIB", "BASH_ENV", "ENV",
+        "LD_PRELOAD=x", "BASH_FUNC_ls%%", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "LESSOPEN",
+        "PS4"}) {
     const ToolOutput output =
         toolbox->call("exec", {{"program", "true"}, {"environment", {{name, "x"}}}});
     EXPECT_TRUE(output.failed) << name;
@@ -593,6 +661,23 @@ KERNEL_TEST(Toolbox, TheLogHasEachCallWithNumbersPidAndLatency) {
   EXPECT_TRUE(records["the command has ended"]["wall_us"].is_number());
   EXPECT_EQ(records["the tool has answered"]["outcome"], "exited");
   EXPECT_GT(records["the tool has answered"]["latency_us"], 0);
+}
+
+KERNEL_TEST(Toolbox, TheOwnersBypassIsLogged) {
+  const Workspace workspace;
+  for (const TrustLevel trust : {TrustLevel::owner, TrustLevel::full}) {
+    const UniqueFd file(::memfd_create("log", MFD_CLOEXEC));
+    Logger log(file.get(), LogFormat::json, LogLevel::info);
+    Result<std::unique_ptr<Toolbox>> toolbox =
+        Toolbox::open({.trust = trust,
+                       .user = "ann",
+                       .policy = Policy{.workspace = workspace.path()},
+                       .log = &log});
+    ASSERT_TRUE(toolbox.has_value());
+    ::lseek(file.get(), 0, SEEK_SET);
+    const std::string text = read_all(file.get(), "log").value();
+    EXPECT_EQ(text.contains("the owner bypasses the sandbox"), trust == TrustLevel::owner) << text;
+  }
 }
 
 // --- /tmp between calls ---------------------------------------------------------------------------

@@ -25,8 +25,9 @@ struct LocalName {
 };
 
 // The addresses behind a name are checked as well; these names are refused without asking for them.
-constexpr std::array<std::string_view, 4> kMetadataNames{
-    "metadata", "instance-data", "metadata.google.internal", "instance-data.ec2.internal"};
+constexpr std::array<std::string_view, 5> kMetadataNames{
+    "metadata", "instance-data", "metadata.google.internal", "metadata.aws.internal",
+    "instance-data.ec2.internal"};
 constexpr std::array kLocalNames{
     LocalName{"localhost", "names this machine"},
     LocalName{"localdomain", "names this machine"},

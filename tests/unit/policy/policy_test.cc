@@ -223,15 +223,16 @@ TEST(PolicyTest, MechanismsHaveNames) {
 }
 
 TEST(VariablesTest, WhatInjectsCodeIsRefusedUnlessNamed) {
-  for (const char* name : {"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV",
-                           "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "RUBYOPT", "PERL5OPT",
-                           "PERL5LIB", "GCONV_PATH", "JAVA_TOOL_OPTIONS"}) {
+  for (const char* name :
+       {"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH",
+        "BASH_ENV", "ENV", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "RUBYOPT", "PERL5OPT",
+        "PERL5LIB", "GCONV_PATH", "JAVA_TOOL_OPTIONS"}) {
     const Result<void> checked = check_variable(name, "--env", {});
     ASSERT_FALSE(checked.has_value()) << name;
     EXPECT_EQ(checked.error().hint, std::string("if you intend this, add --unsafe-env ") + name);
     EXPECT_TRUE(check_variable(name, "--env", std::vector<std::string>{name}).has_value()) << name;
   }
-  for (const char* name : {"PATH", "LANG", "ENVIRONMENT", "MY_LD_PRELOAD", "PYTHON"})
+  for (const char* name : {"PATH", "LANG", "ENVIRONMENT", "MY_LD_PRELOAD", "PYTHON", "ld_preload"})
     EXPECT_TRUE(check_variable(name, "--env", {}).has_value()) << name;
 }
 

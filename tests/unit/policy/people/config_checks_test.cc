@@ -335,6 +335,12 @@ TEST(ConfigChecksTest, EveryNameIsListedOnce) {
   const std::span<const std::string_view> names = check_names();
   EXPECT_EQ(std::set<std::string_view>(names.begin(), names.end()).size(), names.size());
   for (const KeyInfo& key : keys()) EXPECT_THAT(names, Contains(key.check));
+  // Gateways look for these by name.
+  for (const std::string_view name :
+       {"sandbox_available", "sandbox_user_namespaces", "sandbox_multiple_owners",
+        "sandbox_no_owner", "sandbox_backend", "sandbox_image", "sandbox_network", "sandbox_memory",
+        "sandbox_cpus", "sandbox_pids", "sandbox_overrides"})
+    EXPECT_THAT(names, Contains(name));
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ TEST(UrlTest, RefusesMetadataNamesAlwaysAndOtherLocalNamesWithoutARule) {
       {"metadata.google.internal", "names a cloud metadata service"},
       {"Metadata.Google.Internal.", "names a cloud metadata service"},
       {"instance-data.ec2.internal", "names a cloud metadata service"},
+      {"metadata.aws.internal", "names a cloud metadata service"},
       {"metadata", "names a cloud metadata service"},
       {"instance-data", "names a cloud metadata service"},
       {"router.home.arpa", "names a machine of a home network"},
