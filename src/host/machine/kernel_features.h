@@ -20,10 +20,14 @@ void inspect_shared_limits(HostFacts& facts);
 // Fills seccomp, seccomp_notify and seccomp_flags by installing filters in a child.
 void try_seccomp(HostFacts& facts);
 
+// Whether a seccomp filter is in force for this process: it may refuse any system call. One system call.
+bool under_filter();
+
 // Fills namespaces as available: for a start, where clone3 itself reports a failure.
 void assume_namespaces(HostFacts& facts);
 
-// Fills namespaces, proc and overlay, by trying every namespace and the mounts that need them.
+// Fills namespaces, hostname, proc and overlay, by trying every namespace and the calls of a start that need them. After
+// nested_in, which the explanations name.
 void try_namespaces(HostFacts& facts);
 
 }  // namespace coop::host
