@@ -1,6 +1,8 @@
 #include "report/status.h"
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ranges>
 #include <string_view>
 #include <vector>
@@ -65,15 +67,25 @@ Feature fuse_feature(const HostFacts& facts) {
   return fuse;
 }
 
+// The first of these namespaces that is missing.
+std::optional<Feature> needs(const HostFacts& facts, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (!facts.namespace_available(name))
+      return Feature{.reason = std::string("needs a ") + name + " namespace"};
+  return std::nullopt;
+}
+
 Feature proc_feature(const HostFacts& facts) {
   if (facts.proc == ProcMount::full) return {.available = true};
   if (facts.proc == ProcMount::pid_subset)
     return {
         .available = true, .detail = "processes only (subset=pid)", .fix = facts.proc_refusal.fix};
-  for (const char* name : {"user", "mount", "pid"})
-    if (!facts.namespace_available(name))
-      return {.reason = std::string("needs a ") + name + " namespace"};
+  if (const auto missing = needs(facts, {"user", "mount", "pid"})) return *missing;
   return facts.proc_refusal;
+}
+
+Feature hostname_feature(const HostFacts& facts) {
+  return needs(facts, {"user", "uts"}).value_or(facts.hostname);
 }
 
 std::vector<Row> rows_of(const HostFacts& facts) {
@@ -94,7 +106,7 @@ std::vector<Row> rows_of(const HostFacts& facts) {
   rows.push_back(
       {"cgroup", cgroup.available ? "cgroup " + kind_of(facts.cgroup) : "cgroups", cgroup});
   rows.push_back({"proc", "fresh /proc", proc_feature(facts)});
-  rows.push_back({"hostname", "host name", facts.hostname});
+  rows.push_back({"hostname", "host name", hostname_feature(facts)});
   rows.push_back({"overlay", "overlayfs", facts.overlay});
   rows.push_back({"fuse", "/dev/fuse", fuse_feature(facts)});
   rows.push_back({"id_ranges", "uid and gid ranges", facts.id_ranges});

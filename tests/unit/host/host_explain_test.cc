@@ -21,6 +21,13 @@ TEST(NestingTest, TheInnermostAndMostCertainNameWins) {
   EXPECT_EQ(name_nesting({.own_namespaces = true}), "container");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .podman_marker = true, .container = "oci"}),
             "podman");
+  EXPECT_EQ(name_nesting({.own_namespaces = true, .docker_marker = true, .podman_marker = true}),
+            "docker");
+  EXPECT_EQ(name_nesting({.own_namespaces = true,
+                          .docker_marker = true,
+                          .podman_marker = true,
+                          .container = "podman"}),
+            "podman");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .container = "lxc\n"}), "lxc");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .own_groups = "0::/kubepods/x\n"}), "kubernetes");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .own_groups = "0::/libpod-1\n"}), "podman");

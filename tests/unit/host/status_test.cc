@@ -131,7 +131,7 @@ TEST(StatusTest, TextOfAContainerThatRefuses) {
             "  ✗ cgroups               no write access; limits use setrlimit\n"
             "                          fix: make the control group writable for coop\n"
             "  ✗ fresh /proc           needs a user namespace\n"
-            "  ✓ host name\n"
+            "  ✗ host name             needs a user namespace\n"
             "  ✗ overlayfs             needs a user and a mount namespace\n"
             "  ✓ /dev/fuse             git directories are served by name\n"
             "  ✓ uid and gid ranges    65536 uids, 65536 gids\n"
