@@ -22,7 +22,7 @@ void assume_the_rest(HostFacts& facts) {
   facts.proc = ProcMount::full;
   if (!under_filter()) return assume_namespaces(facts);
   name_outer(facts);
-  try_namespaces(facts);
+  try_namespaces(facts, Extent::cloned);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<HostFacts> probe(Depth depth) {
   }
   TRY(inspect_mounts(facts));
   name_outer(facts);
-  try_namespaces(facts);
+  try_namespaces(facts, Extent::everything);
   try_seccomp(facts);
   inspect_cgroups(facts);
   find_tools(facts);

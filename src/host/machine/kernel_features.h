@@ -1,6 +1,7 @@
 // Kernel features, queried or tried out in a child.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "host/facts.h"
@@ -26,8 +27,12 @@ bool under_filter();
 // Fills namespaces as available: for a start, where clone3 itself reports a failure.
 void assume_namespaces(HostFacts& facts);
 
-// Fills namespaces, hostname, proc and overlay, by trying every namespace and the calls of a start that need them. After
+// cloned: the namespaces that a start makes with clone3. One of the network takes longer than all others together, and the
+// child makes it later; it and one of time are assumed to work.
+enum class Extent : std::uint8_t { cloned, everything };
+
+// Fills namespaces, hostname, proc and overlay, by trying namespaces and the calls of a start that need them. After
 // nested_in, which the explanations name.
-void try_namespaces(HostFacts& facts);
+void try_namespaces(HostFacts& facts, Extent extent);
 
 }  // namespace coop::host

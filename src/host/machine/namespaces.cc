@@ -34,9 +34,11 @@ constexpr std::array kOthers{
     Namespace{"time", CLONE_NEWTIME, "user.max_time_namespaces", "5.6"},
 };
 
-std::uint64_t every_flag() {
+std::uint64_t flags_of(Extent extent) {
   std::uint64_t flags = kUser.flag;
-  for (const Namespace& other : kOthers) flags |= other.flag;
+  for (const Namespace& other : kOthers)
+    if (extent == Extent::everything || (other.flag != CLONE_NEWNET && other.flag != CLONE_NEWTIME))
+      flags |= other.flag;
   return flags;
 }
 
@@ -142,9 +144,9 @@ void assume_namespaces(HostFacts& facts) {
     facts.namespaces[std::string(other.name)] = {.available = true};
 }
 
-void try_namespaces(HostFacts& facts) {
+void try_namespaces(HostFacts& facts, Extent extent) {
   // All at once first: on most machines one child answers everything.
-  TrialReport setup = attempt(TrialWork::setup, every_flag());
+  TrialReport setup = attempt(TrialWork::setup, flags_of(extent));
   if (first_error(setup, TrialStep::map_ids) == 0) {
     assume_namespaces(facts);
   } else {
