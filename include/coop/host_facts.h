@@ -131,6 +131,7 @@ struct HostFacts {
   KernelVersion kernel{};
   std::string kernel_release{};
   std::string architecture{};
+  std::string node_name{};  // the host name
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::string user{};
@@ -150,6 +151,8 @@ struct HostFacts {
   std::vector<std::string> seccomp_flags{};
   CgroupFacts cgroup{};
   ProcMount proc = ProcMount::full;
+  Feature proc_refusal{};               // why it is not full, and the fix
+  Feature hostname{.available = true};  // setting one, in a UTS namespace of the sandbox's own
   Feature overlay{};
   Feature fuse{};
   Feature id_ranges{};  // newuidmap, newgidmap and ranges for this user

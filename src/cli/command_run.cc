@@ -50,9 +50,7 @@ void report_network(const ExecOutput& output, RunLog& log) {
   if (count > kMostLines) log.say("more was denied; -v logs it as it happens, --json lists it");
   count = 0;
   for (const NetworkEvent& event : report::unreached_of(output.network))
-    if (++count <= kMostLines)
-      log.say("could not reach " + printable(event.host) + ":" + std::to_string(event.port) +
-              ", which is allowed: " + printable(event.problem));
+    if (++count <= kMostLines) log.say(report::unreached_text(event));
   if (count > kMostLines) log.say("more hosts were not reached; --json lists them");
 }
 

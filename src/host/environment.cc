@@ -74,6 +74,7 @@ Result<void> read_surroundings(HostFacts& facts) {
   facts.kernel_release = system.release;
   facts.kernel = parse_kernel_release(facts.kernel_release);
   facts.architecture = system.machine;
+  facts.node_name = system.nodename;
   facts.uid = ::geteuid();
   facts.gid = ::getegid();
   facts.environment = read_environment();

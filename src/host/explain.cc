@@ -51,23 +51,42 @@ Feature blocked_by_apparmor(const UserNamespaceClues& clues) {
           "kernel.apparmor_restrict_unprivileged_userns=0");
 }
 
-Feature blocked_by_filter(const UserNamespaceClues& clues) {
+bool is_confined(const UserNamespaceClues& clues) {
+  return !clues.apparmor_label.empty() && clues.apparmor_label != "unconfined";
+}
+
+// docker-default, the profile that docker puts on its containers, denies mount whatever the filter says.
+std::string with_apparmor(const UserNamespaceClues& clues, std::string fix) {
+  return is_confined(clues) ? fix + " --security-opt apparmor=unconfined" : fix;
+}
+
+// `what` is blocked: namespaces ("them"), or one system call. Without namespaces and mounts it is not known whether a fresh
+// /proc would be refused too; with the flag for it one start of the container is enough.
+Feature blocked_by_filter(const UserNamespaceClues& clues, Needed needed, const std::string& what) {
   const std::string& outer = clues.nested_in;
+  const bool alone = needed == Needed::hostname;
   if (outer == "docker")
-    return refused("docker's default seccomp profile blocks them",
-                   "docker run --security-opt seccomp=unconfined --security-opt "
-                   "systempaths=unconfined, or a profile that allows clone3, unshare and mount");
+    return refused(
+        "docker's default seccomp profile blocks " + what,
+        with_apparmor(clues, std::string("docker run --security-opt seccomp=unconfined") +
+                                 (alone ? "" : " --security-opt systempaths=unconfined")) +
+            (alone ? "" : ", or a profile that allows clone3, unshare and mount"));
   if (outer == "podman")
-    return refused("podman's seccomp profile blocks them",
-                   "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL");
+    return refused(
+        "podman's seccomp profile blocks " + what,
+        with_apparmor(clues, std::string("podman run --security-opt seccomp=unconfined") +
+                                 (alone ? "" : " --security-opt unmask=ALL")));
   if (outer == "kubernetes")
-    return refused("the pod's seccomp profile blocks them",
+    return refused("the pod's seccomp profile blocks " + what,
                    "set securityContext.seccompProfile.type to Unconfined, or to a profile that "
-                   "allows clone3, unshare and mount");
+                   "allows " +
+                       (alone ? what : "clone3, unshare and mount"));
   if (outer == "coop")
-    return refused("the outer coop sandbox allows no namespaces inside it",
+    return refused(needed == Needed::namespaces
+                       ? "the outer coop sandbox allows no namespaces inside it"
+                       : "the outer coop sandbox blocks " + what,
                    "run this command in the outer sandbox as it is: it is already confined");
-  return refused("an outer seccomp filter blocks them",
+  return refused("an outer seccomp filter blocks " + what,
                  "start coop outside of the sandbox or service that installed the filter");
 }
 
@@ -90,13 +109,13 @@ Feature unknown_refusal(const UserNamespaceClues& clues, int errno_value) {
 
 // Every refusal is EPERM: check the known causes, the most certain first.
 Feature judge_denial(const UserNamespaceClues& clues, int errno_value) {
-  const bool confined = !clues.apparmor_label.empty() && clues.apparmor_label != "unconfined";
+  const bool confined = is_confined(clues);
   if (clues.clone_allowed == 0 && clues.uid != 0)
     return refused("kernel.unprivileged_userns_clone is 0",
                    "sudo sysctl kernel.unprivileged_userns_clone=1");
   if (clues.apparmor_restricts.value_or(0) != 0 && !confined && clues.uid != 0)
     return blocked_by_apparmor(clues);
-  if (clues.seccomp_filter) return blocked_by_filter(clues);
+  if (clues.seccomp_filter) return blocked_by_filter(clues, Needed::namespaces, "them");
   if (!clues.uid_mapped)
     return refused("our uid has no mapping in the user namespace we are in",
                    "map it when making the outer namespace (unshare --map-current-user)");
@@ -143,6 +162,48 @@ Feature judge_user_namespaces(const UserNamespaceClues& clues, int errno_value) 
       errno_value == kNotReported)
     return judge_denial(clues, errno_value);
   return unknown_refusal(clues, errno_value);
+}
+
+Feature judge_refused_call(const UserNamespaceClues& clues, Needed needed, std::string_view call,
+                           int errno_value) {
+  const std::string name(call);
+  // The kernel's own answer to a call that it lacks; a filter gives it too, so that programs take an older call.
+  if (errno_value == ENOSYS && !clues.seccomp_filter)
+    return refused("the kernel has no " + name, "use Linux 5.13 or later");
+  if (clues.seccomp_filter && (errno_value == EPERM || errno_value == EACCES ||
+                               errno_value == ENOSYS || errno_value == kNotReported))
+    return blocked_by_filter(clues, needed, name);
+  if (is_confined(clues) && (errno_value == EPERM || errno_value == EACCES)) {
+    const bool container = clues.nested_in == "docker" || clues.nested_in == "podman";
+    return refused("the AppArmor profile " + printable(clues.apparmor_label) + " refuses " + name,
+                   container ? clues.nested_in + " run --security-opt apparmor=unconfined"
+                             : "allow it in that profile");
+  }
+  std::string reason = name + " is refused: " + trial_error_text(errno_value);
+  if (!clues.nested_in.empty()) reason += ", inside " + clues.nested_in;
+  return refused(std::move(reason),
+                 "look for a security module's denial in the kernel log (dmesg, ausearch)");
+}
+
+Feature explain_refused_call(Needed needed, std::string_view call, int errno_value) {
+  return judge_refused_call(gather_user_namespace_clues(), needed, call, errno_value);
+}
+
+Feature judge_refused_proc(std::string_view nested_in) {
+  constexpr const char* kCovered =
+      "the kernel refuses a fresh /proc where parts of /proc are covered";
+  if (nested_in == "docker")
+    return refused(std::string(kCovered) + ", as docker does",
+                   "docker run --security-opt systempaths=unconfined");
+  if (nested_in == "podman")
+    return refused(std::string(kCovered) + ", as podman does",
+                   "podman run --security-opt unmask=ALL");
+  if (nested_in == "kubernetes")
+    return refused(std::string(kCovered) + ", as Kubernetes does",
+                   "set securityContext.procMount to Unmasked (and hostUsers to false)");
+  return refused(kCovered,
+                 "unmount what is mounted below /proc, or start the outer container "
+                 "with an unmasked /proc");
 }
 
 Feature explain_user_namespaces(int errno_value) {

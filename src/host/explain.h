@@ -1,9 +1,10 @@
-// Explains why user namespaces are refused, from collected clues.
+// Explains why user namespaces, or calls in them, are refused, from collected clues.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "host/facts.h"
 
@@ -25,9 +26,22 @@ struct UserNamespaceClues {
   bool operator==(const UserNamespaceClues&) const = default;
 };
 
+// What a start needs a call for.
+enum class Needed : std::uint8_t { namespaces, mounts, hostname };
+
 UserNamespaceClues gather_user_namespace_clues();
 
 // Never available; reason and fix are chosen by the clues and the errno.
 Feature judge_user_namespaces(const UserNamespaceClues& clues, int errno_value);
+
+// The same for a system call that a start makes in its new namespaces, such as "open_tree".
+Feature judge_refused_call(const UserNamespaceClues& clues, Needed needed, std::string_view call,
+                           int errno_value);
+
+// Why a fresh /proc cannot be mounted although namespaces and mounts work.
+Feature judge_refused_proc(std::string_view nested_in);
+
+// judge_refused_call() with the clues of this process.
+Feature explain_refused_call(Needed needed, std::string_view call, int errno_value);
 
 }  // namespace coop::host

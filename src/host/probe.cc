@@ -10,12 +10,19 @@
 namespace coop::host {
 namespace {
 
-// A start does not test what it is about to do anyway.
+void name_outer(HostFacts& facts) {
+  facts.nested_in = name_nesting(gather_nesting_clues(facts.environment));
+}
+
+// A start does not test what it is about to do anyway. An outer filter is the exception: the plan can go without what it
+// refuses, or say what is missing and which setting of the container helps.
 void assume_the_rest(HostFacts& facts) {
-  assume_namespaces(facts);
   facts.seccomp = {.available = true};
   facts.overlay = {.available = true};
   facts.proc = ProcMount::full;
+  if (!under_filter()) return assume_namespaces(facts);
+  name_outer(facts);
+  try_namespaces(facts, Extent::cloned);
 }
 
 }  // namespace
@@ -32,8 +39,8 @@ Result<HostFacts> probe(Depth depth) {
     return facts;
   }
   TRY(inspect_mounts(facts));
-  facts.nested_in = name_nesting(gather_nesting_clues(facts.environment));
-  try_namespaces(facts);
+  name_outer(facts);
+  try_namespaces(facts, Extent::everything);
   try_seccomp(facts);
   inspect_cgroups(facts);
   find_tools(facts);

@@ -12,7 +12,8 @@
 namespace coop::host {
 
 // quick: cheap reads only, for every start (well under a millisecond); namespaces are assumed to
-// work, and clone3 reports if they do not. full: everything, by testing it.
+// work, and clone3 reports if they do not. Under a seccomp filter, as in a container, they are tested: it may refuse any of
+// the calls that follow. full: everything, by testing it.
 enum class Depth { quick, full };
 
 Result<HostFacts> probe(Depth depth);
@@ -38,6 +39,12 @@ Result<void> inspect_networks(HostFacts& facts);
 
 // Why user namespaces cannot be made here, after a clone3 or unshare failed with `errno_value`.
 Feature explain_user_namespaces(int errno_value);
+
+// Whether a mount covers a part of /proc, as in containers. The kernel refuses a fresh /proc then.
+bool covers_proc(const std::vector<MountFact>& mounts);
+
+// Fills proc, by testing it.
+void try_proc(HostFacts& facts);
 
 // Parsers of kernel text, fuzzed. Malformed lines are skipped.
 std::vector<MountFact> parse_mountinfo(std::string_view text);

@@ -25,7 +25,8 @@ std::vector<std::string> missing_for_sandbox(const HostFacts& facts) {
   }
   const bool could_mount = facts.namespace_available("user") &&
                            facts.namespace_available("mount") && facts.namespace_available("pid");
-  if (could_mount && facts.proc == ProcMount::refused) missing.emplace_back("a fresh /proc");
+  if (could_mount && facts.proc == ProcMount::refused)
+    missing.push_back(with_reason("a fresh /proc", facts.proc_refusal.reason));
   if (!facts.seccomp.available)
     missing.push_back(with_reason("seccomp filters", facts.seccomp.reason));
   return missing;
@@ -41,6 +42,8 @@ std::vector<std::string> degraded(const HostFacts& facts) {
     lines.emplace_back("no control group: memory and processes are limited with setrlimit");
   if (facts.proc == ProcMount::pid_subset)
     lines.emplace_back("/proc shows processes only (subset=pid): no /proc/meminfo, /proc/sys");
+  if (!facts.hostname.available)
+    lines.emplace_back("the host name inside is the one outside: setting another is refused");
   if (!facts.overlay.available)
     lines.emplace_back("no overlayfs: copy-on-write directories are not possible");
   if (!facts.seccomp_notify.available)

@@ -41,20 +41,25 @@ Result<void> check_patterns(const Policy& policy) {
   return {};
 }
 
+std::unexpected<Error> lacks_namespace(const HostFacts& host, const char* name, const char* word) {
+  const auto found = host.namespaces.find(name);
+  const Feature feature = found == host.namespaces.end() ? Feature{} : found->second;
+  const std::string reason = feature.reason.empty() ? std::string() : ": " + feature.reason;
+  return unsupported("plan", std::string(word) + " namespaces are not available" + reason,
+                     feature.fix.empty() ? "see `coop status`" : feature.fix);
+}
+
 Result<void> check_host(const Policy& policy, const HostFacts& host) {
   if (host.kernel < KernelVersion{5, 13})
     return unsupported("plan", "kernel " + host.kernel_release + " is older than 5.13",
                        "coop needs mount_setattr (5.12) and Landlock's kernel (5.13)");
   for (const char* name : {"user", "mount", "pid", "ipc", "uts"})
-    if (!host.namespace_available(name)) {
-      const auto found = host.namespaces.find(name);
-      const Feature feature = found == host.namespaces.end() ? Feature{} : found->second;
-      return unsupported("plan",
-                         std::string(name) + " namespaces are not available: " + feature.reason,
-                         feature.fix);
-    }
+    if (!host.namespace_available(name)) return lacks_namespace(host, name, name);
   if (policy.network != NetworkMode::host && !host.namespace_available("net"))
-    return unsupported("plan", "network namespaces are not available", "see `coop status`");
+    return lacks_namespace(host, "net", "network");
+  if (!policy.hostname.empty() && !host.hostname.available)
+    return unsupported(origin_of(policy, "hostname", "--hostname"),
+                       "the host name cannot be set: " + host.hostname.reason, host.hostname.fix);
   if (policy.time_offset && !host.namespace_available("time"))
     return unsupported("plan --time-offset", "time namespaces are not available",
                        "they came with Linux 5.6 and need CONFIG_TIME_NS");
@@ -78,10 +83,14 @@ void add_namespaces(Plan& plan, const Policy& policy, const HostFacts& host) {
              "programs may use localhost");
   add_shared_limits(plan, policy, host);
   add_network(plan, policy, host);
-  plan.add(
-      SetHostname{hostname_of(policy)},
-      policy.hostname.empty() ? Origin::of_coop() : origin_of(policy, "hostname", "--hostname"),
-      "shows in prompts and logs that this is a sandbox");
+  if (host.hostname.available)
+    plan.add(
+        SetHostname{hostname_of(policy, host)},
+        policy.hostname.empty() ? Origin::of_coop() : origin_of(policy, "hostname", "--hostname"),
+        "shows in prompts and logs that this is a sandbox");
+  else
+    plan.notes.push_back("the host name inside is " + in_quotes(host.node_name) +
+                         ", as outside: " + host.hostname.reason);
   if (policy.network == NetworkMode::host)
     plan.notes.push_back(
         "unsafe.host_network: the sandbox shares the host's network, its localhost services "
@@ -171,7 +180,8 @@ Result<void> add_confinement(Plan& plan, const Policy& policy, const HostFacts& 
 
 }  // namespace
 
-std::string hostname_of(const Policy& policy) {
+std::string hostname_of(const Policy& policy, const HostFacts& host) {
+  if (!host.hostname.available) return host.node_name;
   return policy.hostname.empty() ? "coop-" + policy.id : policy.hostname;
 }
 

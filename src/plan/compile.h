@@ -11,7 +11,8 @@ namespace coop::plan {
 
 Result<Plan> compile(const Policy& policy, const HostFacts& host);
 
-std::string hostname_of(const Policy& policy);
+// The name inside: the policy's, coop's own, or the host's where none can be set.
+std::string hostname_of(const Policy& policy, const HostFacts& host);
 
 // The first steps of compile(): namespaces, ids, loopback and hostname. They need no file system
 // facts, so the child can execute them while the rest is planned.

@@ -1,6 +1,8 @@
 #include "report/status.h"
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ranges>
 #include <string_view>
 #include <vector>
@@ -55,12 +57,6 @@ Feature cgroup_feature(const HostFacts& facts) {
   return {.available = true, .detail = joined(std::views::keys(facts.cgroup.directories), ", ")};
 }
 
-std::string proc_fix(const HostFacts& facts) {
-  if (facts.nested_in == "docker") return "docker run --security-opt systempaths=unconfined";
-  if (facts.nested_in == "podman") return "podman run --security-opt unmask=ALL";
-  return "the kernel wants to see a /proc with nothing mounted over its parts: unmount those";
-}
-
 // What depends on it.
 Feature fuse_feature(const HostFacts& facts) {
   Feature fuse = facts.fuse;
@@ -71,14 +67,25 @@ Feature fuse_feature(const HostFacts& facts) {
   return fuse;
 }
 
+// The first of these namespaces that is missing.
+std::optional<Feature> needs(const HostFacts& facts, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (!facts.namespace_available(name))
+      return Feature{.reason = std::string("needs a ") + name + " namespace"};
+  return std::nullopt;
+}
+
 Feature proc_feature(const HostFacts& facts) {
   if (facts.proc == ProcMount::full) return {.available = true};
   if (facts.proc == ProcMount::pid_subset)
-    return {.available = true, .detail = "processes only (subset=pid)", .fix = proc_fix(facts)};
-  for (const char* name : {"user", "mount", "pid"})
-    if (!facts.namespace_available(name))
-      return {.reason = std::string("needs a ") + name + " namespace"};
-  return {.reason = "the kernel refuses a new one", .fix = proc_fix(facts)};
+    return {
+        .available = true, .detail = "processes only (subset=pid)", .fix = facts.proc_refusal.fix};
+  if (const auto missing = needs(facts, {"user", "mount", "pid"})) return *missing;
+  return facts.proc_refusal;
+}
+
+Feature hostname_feature(const HostFacts& facts) {
+  return needs(facts, {"user", "uts"}).value_or(facts.hostname);
 }
 
 std::vector<Row> rows_of(const HostFacts& facts) {
@@ -99,6 +106,7 @@ std::vector<Row> rows_of(const HostFacts& facts) {
   rows.push_back(
       {"cgroup", cgroup.available ? "cgroup " + kind_of(facts.cgroup) : "cgroups", cgroup});
   rows.push_back({"proc", "fresh /proc", proc_feature(facts)});
+  rows.push_back({"hostname", "host name", hostname_feature(facts)});
   rows.push_back({"overlay", "overlayfs", facts.overlay});
   rows.push_back({"fuse", "/dev/fuse", fuse_feature(facts)});
   rows.push_back({"id_ranges", "uid and gid ranges", facts.id_ranges});

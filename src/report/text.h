@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coop/result.h"
 #include "coop/sandbox.h"
@@ -30,5 +31,11 @@ std::string plain_text(const std::optional<Grant>& grant);
 // The rule of a denial and why it applies; the grant, or what to do where there is none.
 std::string rule_text(const Denial& denial);
 std::string grant_text(const Denial& denial);
+
+// Hosts that were allowed and never reached, each with why the last attempt failed; the first twenty.
+std::vector<NetworkEvent> unreached_of(const std::vector<NetworkEvent>& events);
+
+// "could not reach example.com:443, which is allowed: ECONNREFUSED (Connection refused)"
+std::string unreached_text(const NetworkEvent& event);
 
 }  // namespace coop::report

@@ -176,13 +176,11 @@ std::optional<Path> repository_around(const Path& workspace) {
   return std::nullopt;
 }
 
-// The quick probe assumes that a fresh /proc can be mounted. A policy that can do without one needs the real answer.
-Result<void> look_at_proc(const Policy& policy, HostFacts& host) {
-  if (policy.need(Mechanism::proc) == Need::required) return {};
-  const HostFacts tried = TRY(host::probe(host::Depth::full));
-  host.proc = tried.proc;
-  host.nested_in = tried.nested_in;
-  return {};
+// The quick probe assumes that a fresh /proc can be mounted.
+void look_at_proc(const Policy& policy, HostFacts& host) {
+  if (host.proc != ProcMount::full) return;
+  if (policy.need(Mechanism::proc) == Need::required && !host::covers_proc(host.mounts)) return;
+  host::try_proc(host);
 }
 
 }  // namespace
@@ -245,7 +243,7 @@ Result<void> gather(Draft& draft) {
   if (policy.view == View::minimal) host::inspect(host, plan::etc_paths(host::names_in("/etc")));
   look_at(draft, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
-  TRY(look_at_proc(policy, host));
+  look_at_proc(policy, host);
   if (policy.view == View::minimal || policy.home == HomeView::listed)
     host.git_identity = guards::git_identity(host);
   if (wants_group(draft)) host::inspect_cgroups(host);

@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/path.h"
+#include "base/text.h"
 
 namespace coop::tools {
 
@@ -55,7 +56,10 @@ Result<void> check_arguments(const Json& arguments, const Json& schema) {
     const auto property = properties.find(name);
     if (property == properties.end()) {
       const std::string_view near = nearest(name, known);
-      return invalid("arguments", "there is no argument " + in_quotes(name),
+      // A model that guessed a name corrects itself in the next call if it sees them all.
+      return invalid("arguments",
+                     "unknown argument " + in_quotes(name) +
+                         (known.empty() ? "; there are none" : "; valid: " + joined(known, ", ")),
                      near.empty() ? "" : "did you mean " + in_quotes(near) + "?");
     }
     const std::string type = property->value("type", "");

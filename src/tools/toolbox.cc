@@ -442,7 +442,9 @@ ToolOutput Toolbox::call(std::string_view name, const Json& arguments, const Cal
     return refusal("the leak guard ended this toolbox", Rule::of_coop(Part::leak_guard));
   if (state_->options.trust > tool->least)
     return refusal(std::string(name) + " needs the trust " + std::string(to_text(tool->least)) +
-                       "; this is " + std::string(to_text(state_->options.trust)),
+                       "; this is " + std::string(to_text(state_->options.trust)) +
+                       ", and the owner can give more in coop.toml: trust = \"" +
+                       std::string(to_text(tool->least)) + "\"",
                    Rule::of_coop(Part::trust));
   const Json schema = Json::parse(tool->schema);
   if (const Result<void> checked = check_arguments(arguments, schema); !checked)

@@ -1,11 +1,12 @@
 """Real clients through --network allowlist: most of them know nothing of proxies."""
 
+import json
 import os
 import shutil
 import subprocess
 import unittest
 
-from host import (Case, HOST, OTHER, PRIVATE, PROJECT, PROXY, PUBLIC, PUBLIC6, allow, main, run, run_json, run_python, start,
+from host import (COOP, Case, HOST, OTHER, PRIVATE, PROJECT, PROXY, PUBLIC, PUBLIC6, allow, main, run, run_json, run_python, start,
                   told, until)
 
 CURL = "curl -sS --max-time 20 --cacert /work/ca.pem "
@@ -205,6 +206,14 @@ class Unreached(Case):
         listed = run_json(command, *flags)["unreached"]
         self.assertEqual([(entry["host"], entry["port"]) for entry in listed], [("gone.example", 80), ("good.example", 81)])
         self.assertTrue(all(entry["problem"] for entry in listed))
+
+    def test_a_tool_says_so_too(self):
+        arguments = json.dumps({"command": "curl -sS http://good.example:81; curl -sS http://good.example"})
+        done = subprocess.run([COOP, "tool", "bash", arguments, "--json", "--workspace", PROJECT, "--allow-net", "good.example:81",
+                               "--allow-net", "good.example"], capture_output=True, text=True, check=False)
+        notes = [note for note in json.loads(done.stdout)["structured"]["notes"] if note.startswith("could not reach")]
+        self.assertEqual(len(notes), 1, done.stdout)
+        self.assertIn("could not reach good.example:81, which is allowed: ECONNREFUSED", notes[0])
 
     def test_the_list_at_the_end_is_bounded(self):
         done = run("for n in $(seq 40); do curl -sS -m 5 http://h$n.gone.example; done", "--allow-net", "*.gone.example")

@@ -62,6 +62,9 @@ KERNEL_TEST(Toolbox, EachTrustMayUseItsToolsAndNoOther) {
         EXPECT_NE(output.text.find("needs the trust " + std::string(to_text(tool.least))),
                   std::string::npos)
             << what << ": " << output.text;
+        EXPECT_NE(output.text.find("in coop.toml: trust = \"" + std::string(to_text(tool.least))),
+                  std::string::npos)
+            << what << ": " << output.text;
       } else if (tool.name == "fetch_url") {
         // The owner is stopped by the address guard; for others it is the sandbox's own loopback.
         EXPECT_TRUE(output.failed) << what;

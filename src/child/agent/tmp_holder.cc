@@ -26,8 +26,6 @@ int map_ids(const TmpHolder& holder) noexcept {
 // The tmpfs becomes the root of the holder's mount namespace: before kernel 6.15 only mounts of the own namespace can be
 // copied, and a copy of the host's mounts would keep its disks busy.
 int make_root(const TmpHolder& holder) noexcept {
-  if (const int error = attempt(SYS_mount, "none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr))
-    return error;
   const ScopedFd tree(new_filesystem("tmpfs", holder.options, holder.attributes));
   if (tree.failed()) return tree.error();
   forget_supervisor();  // needs /proc; `holder` lies on our own stack, what it points to does not

@@ -8,22 +8,27 @@
 namespace coop::child {
 
 enum class TrialStep : std::uint8_t {
-  clone,           // making the child in its namespaces
-  map_ids,         // the child maps its own uid and gid
-  private_mounts,  // the child changes its mount tree
-  proc,            // mounting a whole /proc
-  proc_subset,     // mounting /proc with subset=pid, tried only when the whole one is refused
-  overlay,         // mounting an overlay on a tmpfs
-  filter,          // installing a seccomp filter
-  listener,        // installing one with a listener
+  clone,        // making the child in its namespaces
+  map_ids,      // the child maps its own uid and gid
+  new_mount,    // a tmpfs: fsopen, fsconfig, fsmount
+  attach,       // move_mount
+  copy_mount,   // open_tree
+  attributes,   // mount_setattr
+  proc,         // mounting a whole /proc
+  proc_subset,  // mounting /proc with subset=pid, tried only when the whole one is refused
+  overlay,      // mounting an overlay on a tmpfs
+  enter_root,   // pivot_root, umount2
+  hostname,     // sethostname
+  filter,       // installing a seccomp filter
+  listener,     // installing one with a listener
 };
-inline constexpr std::size_t kTrialSteps = 8;
+inline constexpr std::size_t kTrialSteps = 13;
 
 // How far the child goes.
 enum class TrialWork : std::uint8_t {
   nothing,  // ends at once: the clone was the trial
   map_ids,
-  mounts,  // map_ids first
+  setup,  // map_ids first, then what a start does: mounts, and the host name
   filters,
 };
 

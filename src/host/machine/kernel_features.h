@@ -1,6 +1,7 @@
 // Kernel features, queried or tried out in a child.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "host/facts.h"
@@ -20,10 +21,18 @@ void inspect_shared_limits(HostFacts& facts);
 // Fills seccomp, seccomp_notify and seccomp_flags by installing filters in a child.
 void try_seccomp(HostFacts& facts);
 
+// Whether a seccomp filter is in force for this process: it may refuse any system call. One system call.
+bool under_filter();
+
 // Fills namespaces as available: for a start, where clone3 itself reports a failure.
 void assume_namespaces(HostFacts& facts);
 
-// Fills namespaces, proc and overlay, by trying every namespace and the mounts that need them.
-void try_namespaces(HostFacts& facts);
+// cloned: the namespaces that a start makes with clone3. One of the network takes longer than all others together, and the
+// child makes it later; it and one of time are assumed to work.
+enum class Extent : std::uint8_t { cloned, everything };
+
+// Fills namespaces, hostname, proc and overlay, by trying namespaces and the calls of a start that need them. After
+// nested_in, which the explanations name.
+void try_namespaces(HostFacts& facts, Extent extent);
 
 }  // namespace coop::host

@@ -1,11 +1,15 @@
 #include <linux/sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
 #include <vector>
 
+#include "base/path.h"
+#include "host/explain.h"
 #include "host/machine/kernel_features.h"
+#include "host/machine/nesting.h"
 #include "host/machine/trial.h"
 #include "host/probe.h"
 
@@ -30,9 +34,19 @@ constexpr std::array kOthers{
     Namespace{"time", CLONE_NEWTIME, "user.max_time_namespaces", "5.6"},
 };
 
-std::uint64_t every_flag() {
+std::uint64_t flags_of(Extent extent) {
   std::uint64_t flags = kUser.flag;
-  for (const Namespace& other : kOthers) flags |= other.flag;
+  for (const Namespace& other : kOthers)
+    if (extent == Extent::everything || (other.flag != CLONE_NEWNET && other.flag != CLONE_NEWTIME))
+      flags |= other.flag;
+  return flags;
+}
+
+// What was found to work, one by one.
+std::uint64_t available_flags(const HostFacts& facts) {
+  std::uint64_t flags = kUser.flag;
+  for (const Namespace& other : kOthers)
+    if (facts.namespace_available(other.name)) flags |= other.flag;
   return flags;
 }
 
@@ -65,10 +79,41 @@ Feature overlay_feature(int error) {
   return {.reason = "mounting one failed: " + trial_error_text(error)};
 }
 
+// What a start needs besides the namespaces, and the system call that was refused.
+struct SetupCall {
+  TrialStep step;
+  std::string_view call;
+};
+
+constexpr std::array kMountCalls{
+    SetupCall{TrialStep::new_mount, "fsopen"},
+    SetupCall{TrialStep::attach, "move_mount"},
+    SetupCall{TrialStep::copy_mount, "open_tree"},
+    SetupCall{TrialStep::attributes, "mount_setattr"},
+    SetupCall{TrialStep::enter_root, "pivot_root"},
+};
+
+// A mount namespace in which nothing can be mounted is useless.
+Feature mount_feature(const TrialReport& report) {
+  for (const SetupCall& needed : kMountCalls)
+    if (const int error = report.error(needed.step); error != 0)
+      return explain_refused_call(Needed::mounts, needed.call, error);
+  return {.available = true};
+}
+
+Feature hostname_feature(int error) {
+  return error == 0 ? Feature{.available = true}
+                    : explain_refused_call(Needed::hostname, "sethostname", error);
+}
+
 void record_mounts(HostFacts& facts, const TrialReport& report) {
   facts.proc = report.error(TrialStep::proc) == 0          ? ProcMount::full
                : report.error(TrialStep::proc_subset) == 0 ? ProcMount::pid_subset
                                                            : ProcMount::refused;
+  // Only a mount that was tried says something about /proc.
+  const bool tried = report.error(TrialStep::proc) != kNotReported;
+  facts.proc_refusal =
+      facts.proc == ProcMount::full || !tried ? Feature{} : judge_refused_proc(facts.nested_in);
   facts.overlay = overlay_feature(report.error(TrialStep::overlay));
 }
 
@@ -99,19 +144,37 @@ void assume_namespaces(HostFacts& facts) {
     facts.namespaces[std::string(other.name)] = {.available = true};
 }
 
-void try_namespaces(HostFacts& facts) {
+void try_namespaces(HostFacts& facts, Extent extent) {
   // All at once first: on most machines one child answers everything.
-  TrialReport mounts = attempt(TrialWork::mounts, every_flag());
-  if (first_error(mounts, TrialStep::map_ids) == 0) {
+  TrialReport setup = attempt(TrialWork::setup, flags_of(extent));
+  if (first_error(setup, TrialStep::map_ids) == 0) {
     assume_namespaces(facts);
   } else {
     try_one_by_one(facts);
-    mounts = attempt(TrialWork::mounts, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID);
+    setup = attempt(TrialWork::setup, available_flags(facts));
   }
-  // A mount namespace in which nothing can be mounted is useless.
-  if (first_error(mounts, TrialStep::map_ids) == 0)
-    facts.namespaces["mount"] = feature_of(kOthers[0], mounts.error(TrialStep::private_mounts));
-  record_mounts(facts, mounts);
+  if (first_error(setup, TrialStep::map_ids) == 0) {
+    if (facts.namespace_available("mount")) facts.namespaces["mount"] = mount_feature(setup);
+    if (facts.namespace_available("uts"))
+      facts.hostname = hostname_feature(setup.error(TrialStep::hostname));
+  }
+  record_mounts(facts, setup);
+}
+
+bool covers_proc(const std::vector<MountFact>& mounts) {
+  // Directories of the kernel that are always empty: it does not mind what is mounted there.
+  static constexpr std::array<std::string_view, 2> kEmpty{"/proc/sys/fs/binfmt_misc",
+                                                          "/proc/fs/nfsd"};
+  return std::ranges::any_of(mounts, [](const MountFact& mount) {
+    return mount.target != "/proc" && is_within(mount.target, "/proc") &&
+           std::ranges::find(kEmpty, mount.target) == kEmpty.end();
+  });
+}
+
+void try_proc(HostFacts& facts) {
+  facts.nested_in = name_nesting(gather_nesting_clues(facts.environment));
+  const TrialReport report = attempt(TrialWork::setup, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID);
+  if (first_error(report, TrialStep::map_ids) == 0) record_mounts(facts, report);
 }
 
 }  // namespace coop::host

@@ -84,7 +84,8 @@ std::string name_nesting(const NestingClues& clues) {
   if (!clues.coop_session.empty() || clues.hostname.starts_with("coop-")) return "coop";
   if (clues.flatpak_marker) return "flatpak";
   if (clues.kubernetes) return "kubernetes";
-  if (clues.podman_marker) return "podman";
+  // podman leaves its marker in a root directory that docker may get later, and sets $container; docker does not.
+  if (clues.podman_marker && !(clues.docker_marker && clues.container.empty())) return "podman";
   if (clues.docker_marker) return "docker";
   if (!clues.container.empty()) return plain_word(clues.container);
   const std::string by_group = name_by_group(clues.own_groups);

@@ -29,8 +29,15 @@ Feature program_feature(const HostFacts& facts, std::string_view name, std::stri
           .fix = "install the package " + std::string(package)};
 }
 
+// A container has the devices that it was given, whatever modules the kernel has.
+std::string device_fix(const HostFacts& facts, const char* device, const char* module) {
+  if (facts.nested_in == "docker" || facts.nested_in == "podman")
+    return facts.nested_in + " run --device " + device;
+  return std::string("sudo modprobe ") + module;
+}
+
 // pasta and slirp4netns open it in the sandbox's network, with our rights.
-Feature with_tunnel(Feature program) {
+Feature with_tunnel(const HostFacts& facts, Feature program) {
   if (!program.available) return program;
   const UniqueFd device(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (device.valid()) return program;
@@ -38,12 +45,12 @@ Feature with_tunnel(Feature program) {
   program.available = false;
   program.reason = "open /dev/net/tun: " + errno_text(error);
   program.fix = error == EACCES                      ? "sudo chmod 666 /dev/net/tun"
-                : error == ENOENT || error == ENODEV ? "sudo modprobe tun"
+                : error == ENOENT || error == ENODEV ? device_fix(facts, "/dev/net/tun", "tun")
                                                      : "";
   return program;
 }
 
-Feature fuse_feature() {
+Feature fuse_feature(const HostFacts& facts) {
   const UniqueFd device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
   const int error = errno;
   struct stat status{};
@@ -53,7 +60,7 @@ Feature fuse_feature() {
                ? Feature{.available = true}
                : Feature{.reason = "/dev/fuse is another file"};
   if (error == ENOENT || error == ENODEV || error == ENXIO)
-    return {.reason = "/dev/fuse is missing", .fix = "sudo modprobe fuse"};
+    return {.reason = "/dev/fuse is missing", .fix = device_fix(facts, "/dev/fuse", "fuse")};
   return {.reason = "open /dev/fuse: " + errno_text(error),
           .fix = error == EACCES ? "sudo chmod 666 /dev/fuse" : ""};
 }
@@ -124,7 +131,7 @@ std::optional<Path> find_program(const HostFacts& facts, std::string_view name) 
   return std::nullopt;
 }
 
-void find_fuse(HostFacts& facts) { facts.fuse = fuse_feature(); }
+void find_fuse(HostFacts& facts) { facts.fuse = fuse_feature(facts); }
 
 void find_tools(HostFacts& facts) {
   find_fuse(facts);
@@ -133,8 +140,8 @@ void find_tools(HostFacts& facts) {
 }
 
 void find_network_tools(HostFacts& facts) {
-  facts.pasta = with_tunnel(program_feature(facts, "pasta", "passt"));
-  facts.slirp4netns = with_tunnel(program_feature(facts, "slirp4netns", "slirp4netns"));
+  facts.pasta = with_tunnel(facts, program_feature(facts, "pasta", "passt"));
+  facts.slirp4netns = with_tunnel(facts, program_feature(facts, "slirp4netns", "slirp4netns"));
 }
 
 }  // namespace coop::host

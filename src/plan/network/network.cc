@@ -295,7 +295,7 @@ void add_name_files(std::vector<Entry>& entries, const Policy& policy, const Hos
   } else {
     if (names) add("/etc/resolv.conf", kResolvFile, "names are asked of the supervisor");
     else add("/etc/resolv.conf", kNoServerFile, "there is no name server to wait for");
-    const std::string name = hostname_of(policy) + "\n";
+    const std::string name = hostname_of(policy, host) + "\n";
     add("/etc/hosts", kHostsFile + ("127.0.1.1 " + name) + "::1 " + name,
         "localhost has an address, and so has the sandbox's own name");
   }

@@ -217,12 +217,16 @@ Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const H
                       std::vector<std::string>& notes) {
   if (host.proc == ProcMount::refused) {
     const std::string reason =
-        "this kernel refuses a fresh /proc here" +
-        (host.nested_in.empty() ? std::string() : " (nested in " + host.nested_in + ")");
+        host.proc_refusal.reason.empty()
+            ? "this kernel refuses a fresh /proc here" +
+                  (host.nested_in.empty() ? std::string() : " (nested in " + host.nested_in + ")")
+            : host.proc_refusal.reason;
     if (policy.need(Mechanism::proc) == Need::required)
-      return unsupported("plan /proc", reason,
-                         "run with --best-effort proc to go without /proc, or start the outer "
-                         "container with an unmasked /proc");
+      return unsupported(
+          "plan /proc", reason,
+          (host.proc_refusal.fix.empty() ? "start the outer container with an unmasked /proc"
+                                         : host.proc_refusal.fix) +
+              "; or go without /proc: --best-effort proc");
     notes.push_back("proc: not mounted, " + reason + " (policy: best_effort)");
     entries.push_back(Entry{.kind = Entry::Kind::hide,
                             .target = "/proc",

@@ -141,6 +141,26 @@ Result<void> check_hidden_workspace(const PathRule& rule, std::size_t position,
                      " shows it, if you intend that");
 }
 
+// Naming a secret exactly is taken as meaning it (ADR 6). The plan and each run say so, whichever file has the rule.
+void note_secret(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                 const HostFacts& host, std::vector<std::string>& notes) {
+  if (rule.kind == RuleKind::tmpfs) return;  // shows nothing of it
+  const auto hides_again = [&](const PathRule& later) {
+    return &later > &rule && later.kind == RuleKind::hide &&
+           host.fact(later.path).canonical == fact.canonical;
+  };
+  if (std::ranges::any_of(policy.rules, hides_again)) return;
+  const auto holds = [&](const PathRule& secret) {
+    return secret.kind == RuleKind::hide && is_secret(secret) && host.has(secret.path) &&
+           is_within(fact.canonical, host.fact(secret.path).canonical);
+  };
+  const auto secret = std::ranges::find_if(policy.rules, holds);
+  if (secret == policy.rules.end()) return;
+  notes.push_back(report::in_words(rule.origin) + ": " + in_quotes(rule.path) +
+                  " is on the list of secrets (" + secret->reason + ") and is shown" +
+                  (rule.kind == RuleKind::read_write ? ", writable" : ""));
+}
+
 // Guards and rules for one path would not apply to its second name.
 Result<void> check_names(const std::vector<Entry>& entries) {
   for (const Entry& outer : entries) {
@@ -256,6 +276,7 @@ Result<void> add_rules(std::vector<Entry>& entries, const Policy& policy, const 
       if (!hiding) {
         TRY(check_bounds(rule, fact, policy, host));
         TRY(check_place(rule.origin, fact.canonical, policy));
+        note_secret(rule, fact, policy, host, notes);
         entries.push_back(entry_for(entries, policy, rule, fact, position));
         // The host's own symlink is missing where the view has an empty home.
         if (policy.view == View::host && rule.path != fact.canonical)

@@ -51,8 +51,10 @@ Feature obstacle(const HostFacts& host) {
   if (!host.seccomp.available)
     return {.reason = "no seccomp filter: " + host.seccomp.reason, .fix = host.seccomp.fix};
   if (host.proc == ProcMount::refused)
-    return {.reason = "the kernel refuses a /proc of the sandbox's own",
-            .fix = "unmount what lies over parts of /proc"};
+    return host.proc_refusal.reason.empty()
+               ? Feature{.reason = "the kernel refuses a /proc of the sandbox's own",
+                         .fix = "unmount what lies over parts of /proc"}
+               : host.proc_refusal;
   return {.reason = "see `coop status`"};
 }
 

@@ -240,6 +240,9 @@ Error setup_error(const Plan& plan, const child::Report& report) {
     const Step& step = plan.steps[report.step];
     error.operation = shortened(plan::sentence(step.action));
     error.hint = plan::hint_for(step, report.error);
+    const bool refused = report.error == EPERM || report.error == EACCES || report.error == ENOSYS;
+    if (error.hint.empty() && refused)
+      error.hint = "`coop status` tries what a start needs, and names what helps";
   }
   return error;
 }

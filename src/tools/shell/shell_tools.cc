@@ -70,6 +70,11 @@ ToolOutput answer(const ExecOutput& output, std::chrono::milliseconds timeout) {
   if (const std::string ending = ending_text(output, timeout); !ending.empty())
     add_line(result.text, "[" + ending + "]");
   std::vector<std::string> notes = output.notes;
+  // The program often says only that it failed, and the model would ask for a grant that it has.
+  for (const NetworkEvent& event : report::unreached_of(output.network)) {
+    notes.push_back(report::unreached_text(event));
+    add_line(result.text, "[" + notes.back() + "]");
+  }
   if (output.ended_background) {
     notes.emplace_back(kEndedBackground);
     add_line(result.text, "[" + std::string(kEndedBackground) + "]");

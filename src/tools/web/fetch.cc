@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/address.h"
 #include "base/path.h"
@@ -56,9 +57,10 @@ std::string text_of(const void* address, std::size_t size) {
 }
 
 // `place`: "10.0.0.1", or "example.com has the address 10.0.0.1, which".
-std::unexpected<Error> guarded(const std::string& place, std::string_view reason) {
+std::unexpected<Error> guarded(const std::string& place, std::string_view reason,
+                               std::optional<Grant> grant = std::nullopt) {
   return denied("address guard", place + " is " + std::string(reason),
-                Rule::of_coop(Part::address_guard));
+                Rule::of_coop(Part::address_guard), std::move(grant));
 }
 
 std::unexpected<Error> refused(const Url& url, const std::string& place,
@@ -67,11 +69,15 @@ std::unexpected<Error> refused(const Url& url, const std::string& place,
   const std::optional<Grant> grant = policy::grant_for(verdict.remedy, asked);
   switch (verdict.reason) {
     case Reason::guarded:
+      // A port of the host is reached as localhost, not by this address.
+      return guarded(place, verdict.address_is,
+                     verdict.remedy == policy::Remedy::allow_net ? grant : std::nullopt);
     case Reason::machine: return guarded(place, verdict.address_is);
     case Reason::denied: return denied(doing, place + " is denied", rule_of(verdict), grant);
     case Reason::no_network:
       return denied(doing, "the policy gives this sandbox no network",
-                    Rule::of_coop(Part::network_mode, "none"));
+                    Rule::of_coop(Part::network_mode, "none"),
+                    policy::grant_for(policy::Remedy::allow_net, asked));
     case Reason::inside:
       return denied(doing, place + " is the sandbox itself", rule_of(verdict), grant);
     case Reason::only_ipv4:

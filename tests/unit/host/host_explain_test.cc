@@ -5,6 +5,7 @@
 #include "host/explain.h"
 #include "host/machine/nesting.h"
 #include "host/machine/trial.h"
+#include "host/probe.h"
 
 namespace coop::host {
 namespace {
@@ -19,6 +20,13 @@ TEST(NestingTest, MarkersCountOnlyInNamespacesOfTheirOwn) {
 TEST(NestingTest, TheInnermostAndMostCertainNameWins) {
   EXPECT_EQ(name_nesting({.own_namespaces = true}), "container");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .podman_marker = true, .container = "oci"}),
+            "podman");
+  EXPECT_EQ(name_nesting({.own_namespaces = true, .docker_marker = true, .podman_marker = true}),
+            "docker");
+  EXPECT_EQ(name_nesting({.own_namespaces = true,
+                          .docker_marker = true,
+                          .podman_marker = true,
+                          .container = "podman"}),
             "podman");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .container = "lxc\n"}), "lxc");
   EXPECT_EQ(name_nesting({.own_namespaces = true, .own_groups = "0::/kubepods/x\n"}), "kubernetes");
@@ -102,6 +110,70 @@ TEST(ExplainTest, AConfiningProfileIsNamed) {
                                   EPERM),
             (Feature{.reason = "the AppArmor profile docker-default (enforce) refuses them",
                      .fix = "docker run --security-opt apparmor=unconfined"}));
+}
+
+// --- Why a call in the new namespaces is refused ---------------------------------------------
+
+TEST(ExplainTest, AMountRefusedByAFilterNeedsBothFlagsOfTheContainer) {
+  const UserNamespaceClues podman{.seccomp_filter = true, .nested_in = "podman"};
+  EXPECT_EQ(judge_refused_call(podman, Needed::mounts, "open_tree", EPERM),
+            (Feature{.reason = "podman's seccomp profile blocks open_tree",
+                     .fix = "podman run --security-opt seccomp=unconfined --security-opt "
+                            "unmask=ALL"}));
+  const UserNamespaceClues docker{
+      .apparmor_label = "docker-default (enforce)", .seccomp_filter = true, .nested_in = "docker"};
+  EXPECT_EQ(judge_refused_call(docker, Needed::mounts, "fsopen", ENOSYS),
+            (Feature{.reason = "docker's default seccomp profile blocks fsopen",
+                     .fix = "docker run --security-opt seccomp=unconfined --security-opt "
+                            "systempaths=unconfined --security-opt apparmor=unconfined, or a "
+                            "profile that allows clone3, unshare and mount"}));
+  EXPECT_EQ(
+      judge_refused_call({.seccomp_filter = true}, Needed::mounts, "fsopen", kNotReported).reason,
+      "an outer seccomp filter blocks fsopen");
+}
+
+TEST(ExplainTest, ARefusedHostNameNeedsTheFilterGoneAndNothingElse) {
+  const auto judge = [](std::string outer) {
+    return judge_refused_call({.seccomp_filter = true, .nested_in = std::move(outer)},
+                              Needed::hostname, "sethostname", EPERM);
+  };
+  EXPECT_EQ(judge("podman"), (Feature{.reason = "podman's seccomp profile blocks sethostname",
+                                      .fix = "podman run --security-opt seccomp=unconfined"}));
+  EXPECT_EQ(judge("docker"),
+            (Feature{.reason = "docker's default seccomp profile blocks sethostname",
+                     .fix = "docker run --security-opt seccomp=unconfined"}));
+  EXPECT_EQ(judge("kubernetes").fix,
+            "set securityContext.seccompProfile.type to Unconfined, or to a profile that allows "
+            "sethostname");
+}
+
+TEST(ExplainTest, WithoutAFilterTheProfileOrTheKernelRefusesACall) {
+  EXPECT_EQ(
+      judge_refused_call({.apparmor_label = "docker-default (enforce)", .nested_in = "docker"},
+                         Needed::mounts, "fsopen", EACCES),
+      (Feature{.reason = "the AppArmor profile docker-default (enforce) refuses fsopen",
+               .fix = "docker run --security-opt apparmor=unconfined"}));
+  EXPECT_EQ(
+      judge_refused_call({}, Needed::mounts, "mount_setattr", ENOSYS),
+      (Feature{.reason = "the kernel has no mount_setattr", .fix = "use Linux 5.13 or later"}));
+  EXPECT_EQ(judge_refused_call({.nested_in = "lxc"}, Needed::mounts, "pivot_root", EINVAL).reason,
+            "pivot_root is refused: EINVAL (Invalid argument), inside lxc");
+}
+
+TEST(ExplainTest, AFreshProcIsRefusedWhereTheOldOneIsCovered) {
+  EXPECT_EQ(judge_refused_proc("podman"),
+            (Feature{.reason = "the kernel refuses a fresh /proc where parts of /proc are covered, "
+                               "as podman does",
+                     .fix = "podman run --security-opt unmask=ALL"}));
+  EXPECT_EQ(judge_refused_proc("docker").fix, "docker run --security-opt systempaths=unconfined");
+  EXPECT_EQ(judge_refused_proc("").reason,
+            "the kernel refuses a fresh /proc where parts of /proc are covered");
+}
+
+TEST(ExplainTest, AMountThatTheKernelDoesNotMindCoversNothing) {
+  EXPECT_FALSE(covers_proc({{.target = "/"}, {.target = "/proc"}, {.target = "/processes"}}));
+  EXPECT_FALSE(covers_proc({{.target = "/proc/sys/fs/binfmt_misc"}, {.target = "/proc/fs/nfsd"}}));
+  EXPECT_TRUE(covers_proc({{.target = "/proc"}, {.target = "/proc/kcore"}}));
 }
 
 }  // namespace

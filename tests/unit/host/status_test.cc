@@ -89,6 +89,7 @@ TEST(StatusTest, TextOfACapableHost) {
             "  ✓ seccomp notify\n"
             "  ✓ cgroup v2             memory, pids\n"
             "  ✓ fresh /proc\n"
+            "  ✓ host name\n"
             "  ✓ overlayfs\n"
             "  ✓ /dev/fuse             git directories are served by name\n"
             "  ✓ uid and gid ranges    65536 uids, 65536 gids\n"
@@ -130,6 +131,7 @@ TEST(StatusTest, TextOfAContainerThatRefuses) {
             "  ✗ cgroups               no write access; limits use setrlimit\n"
             "                          fix: make the control group writable for coop\n"
             "  ✗ fresh /proc           needs a user namespace\n"
+            "  ✗ host name             needs a user namespace\n"
             "  ✗ overlayfs             needs a user and a mount namespace\n"
             "  ✓ /dev/fuse             git directories are served by name\n"
             "  ✓ uid and gid ranges    65536 uids, 65536 gids\n"
@@ -143,6 +145,27 @@ TEST(StatusTest, TextOfAContainerThatRefuses) {
             "degraded: no cgroup namespace: /proc/self/cgroup shows the host's groups\n"
             "degraded: no time namespace: clocks cannot be shifted\n"
             "The default sandbox cannot run here, it lacks: user namespaces (blocked\\x1b[2J).\n");
+}
+
+TEST(StatusTest, AContainersFlagsAreNamed) {
+  HostFacts facts = capable_host();
+  facts.nested_in = "podman";
+  facts.proc = ProcMount::refused;
+  facts.proc_refusal = {.reason = "parts are covered", .fix = "podman run --flag"};
+  facts.hostname = {.reason = "the filter blocks sethostname", .fix = "podman run --other"};
+  const std::string text = report::status_text(facts);
+  EXPECT_NE(text.find("  ✗ fresh /proc           parts are covered\n"
+                      "                          fix: podman run --flag\n"
+                      "  ✗ host name             the filter blocks sethostname\n"
+                      "                          fix: podman run --other\n"),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with(
+      "degraded: the host name inside is the one outside: setting another is refused\n"
+      "The default sandbox cannot run here, it lacks: a fresh /proc (parts are covered).\n"))
+      << text;
+  facts.proc = ProcMount::full;
+  EXPECT_TRUE(host::can_sandbox(facts));  // a refused host name alone is no obstacle
 }
 
 TEST(StatusTest, JsonSaysTheSameAndHoldsNoEnvironment) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <thread>
 
 #include "leak_samples.h"
@@ -76,10 +78,34 @@ TEST(LeaksTest, EverySampleIsFoundBehindAnEscape) {
 }
 
 TEST(LeaksTest, AWordThatOnlyEndsLikeOneIsNone) {
-  const std::string token = std::string("gh") + "p_" + std::string(36, 'a');
+  const std::string token = std::string("h") + "f_" + std::string(34, 'a');
   EXPECT_EQ(scanner().find(token).size(), 1U);  // control
   for (const char* before : {"x", "_", "9", "%3x", "[32m", "nn"})
     EXPECT_TRUE(scanner().find(before + token).empty()) << before;
+  const std::string key = std::string("s") + "k-" + std::string(32, 'a');
+  EXPECT_EQ(scanner().find(key).size(), 1U);  // control
+  EXPECT_TRUE(scanner().find("di" + key).empty());
+  EXPECT_TRUE(
+      scanner().find("fla" + std::string("s") + "k-ant-design-admin-template-pro-vue").empty());
+}
+
+TEST(LeaksTest, ALetterBeforeAnUnmistakableTokenDoesNotHideIt) {
+  const std::array<std::string_view, 11> always{
+      "github-token",      "gitlab-token", "google-api-key", "google-oauth-token",
+      "slack-token",       "npm-token",    "pypi-token",     "digitalocean-token",
+      "azure-storage-key", "private-key",  "aws-secret-key"};
+  std::size_t tried = 0;
+  for (const LeakSample& sample : samples()) {
+    if (std::ranges::find(always, sample.name) == always.end()) continue;
+    ++tried;
+    for (const std::string before : {"x", "token", "_", "9"})
+      EXPECT_EQ(places_in(scanner(), before + sample.text + std::string(after(sample))),
+                (std::vector<Place>{{sample.name, Encoding::plain, sample.text}}));
+  }
+  EXPECT_GE(tried, 50U);
+  const std::string key = std::string("s") + "k-ant-api03-" + std::string(40, 'b');
+  EXPECT_EQ(places_in(scanner(), "x" + key),
+            (std::vector<Place>{{"anthropic-key", Encoding::plain, key}}));
 }
 
 TEST(LeaksTest, WhatIsPutBehindASecretDoesNotHideIt) {

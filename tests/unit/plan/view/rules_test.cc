@@ -1,4 +1,5 @@
 // The user's rules: which wins, what they become, what is refused.
+#include "policy/builtin.h"
 #include "unit/support/plan_facts.h"
 
 namespace coop::plan {
@@ -34,6 +35,32 @@ TEST(PlanRulesTest, AGrantInTheMinimalViewIsMountedWhereItIsOnTheHost) {
 TEST(PlanRulesTest, AGrantInTheHostViewMakesNoMountPoint) {
   const Plan plan = with_rules(View::host, {rule(RuleKind::read_write, "/opt/sdk")});
   EXPECT_TRUE(same(about(plan, "/opt"), {BindMount{"/opt/sdk", "/opt/sdk", kReadWrite}}));
+}
+
+TEST(PlanRulesTest, AGrantThatNamesASecretIsNoted) {
+  HostFacts host = machine();
+  add_path(host, "/home/ann/.ssh");
+  add_path(host, "/home/ann/.ssh/config", PathKind::file);
+  const auto notes = [&](std::vector<PathRule> own) {
+    std::vector<PathRule> rules = policy::secret_rules("/home/ann");
+    rules.insert(rules.end(), own.begin(), own.end());
+    return with_rules(View::minimal, std::move(rules), host).notes;
+  };
+  using Notes = std::vector<std::string>;
+  const PathRule writable = rule(RuleKind::read_write, "/home/ann/.ssh");
+  const Notes shown = notes({writable});
+  ASSERT_EQ(shown.size(), 1U);
+  EXPECT_TRUE(shown.front().ends_with(
+      ": \"/home/ann/.ssh\" is on the list of secrets (private keys and known hosts) and is shown, "
+      "writable"))
+      << shown.front();
+  const Notes inner = notes({rule(RuleKind::read_only, "/home/ann/.ssh/config")});
+  ASSERT_EQ(inner.size(), 1U);
+  EXPECT_TRUE(inner.front().ends_with("(private keys and known hosts) and is shown"))
+      << inner.front();
+  EXPECT_EQ(notes({rule(RuleKind::tmpfs, "/home/ann/.ssh")}), Notes{});
+  EXPECT_EQ(notes({writable, rule(RuleKind::hide, "/home/ann/.ssh")}), Notes{});
+  EXPECT_EQ(notes({rule(RuleKind::read_only, "/opt/sdk")}), Notes{});
 }
 
 TEST(PlanRulesTest, OfTwoRulesForTheSamePathTheLaterWins) {

@@ -202,6 +202,32 @@ TEST(PlanViewTest, ARefusedProcIsAnErrorUnlessBestEffort) {
   EXPECT_TRUE(plan.notes[0].starts_with("proc: not mounted, ")) << plan.notes[0];
 }
 
+TEST(PlanViewTest, ARefusedProcNamesTheFlagOfTheContainer) {
+  HostFacts host = anns_machine();
+  host.proc = ProcMount::refused;
+  host.proc_refusal = {.reason = "parts of /proc are covered", .fix = "podman run --flag"};
+  const Error error = must_fail(policy_for(View::minimal), host);
+  EXPECT_NE(to_text(error).find("parts of /proc are covered"), std::string::npos) << to_text(error);
+  EXPECT_EQ(error.hint, "podman run --flag; or go without /proc: --best-effort proc");
+}
+
+TEST(PlanViewTest, ARefusedHostNameIsANoteUnlessOneWasAskedFor) {
+  HostFacts host = anns_machine();
+  host.node_name = "outer";
+  host.hostname = {.reason = "a filter blocks sethostname", .fix = "podman run --flag"};
+  Policy policy = policy_for(View::minimal);
+  const Plan plan = must_compile(policy, host);
+  EXPECT_EQ(all_of<SetHostname>(plan), std::vector<SetHostname>{});
+  EXPECT_EQ(plan.notes, std::vector<std::string>{"the host name inside is \"outer\", as outside: "
+                                                 "a filter blocks sethostname"});
+  policy.hostname = "box";
+  const Error error = must_fail(policy, host);
+  EXPECT_EQ(error.kind, Error::Kind::unsupported);
+  EXPECT_NE(to_text(error).find("a filter blocks sethostname"), std::string::npos)
+      << to_text(error);
+  EXPECT_EQ(error.hint, "podman run --flag");
+}
+
 TEST(PlanViewTest, WhatTheMachineLacksIsAnErrorWithAName) {
   const Policy policy = policy_for(View::minimal);
   for (const char* name : {"user", "mount", "pid", "ipc", "uts", "net"}) {

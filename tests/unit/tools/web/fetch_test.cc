@@ -81,6 +81,20 @@ TEST(FetchTest, WithoutAnExceptionLoopbackIsRefusedAndNotConnectedTo) {
   EXPECT_EQ(server.connections(), 0);
 }
 
+TEST(FetchTest, ARefusalSaysWhatWouldAllowIt) {
+  const auto grant = [](const char* url, FetchRules rules) {
+    const Result<Fetched> page = fetch(url, {}, no_resolver, std::move(rules));
+    return page ? std::nullopt : page.error().grant;
+  };
+  const FetchRules none{.network = {.mode = NetworkMode::none}};
+  EXPECT_EQ(grant("https://a.example/", none), (Grant{"--allow-net", "a.example"}));
+  EXPECT_EQ(grant("https://a.example:8443/", none), (Grant{"--allow-net", "a.example:8443"}));
+  EXPECT_EQ(grant("http://10.1.2.3/", {}), (Grant{"--allow-net", "10.1.2.3"}));
+  // Never for the machine's credentials, nor for its own ports by another name.
+  EXPECT_EQ(grant("http://169.254.169.254/", {}), std::nullopt);
+  EXPECT_EQ(grant("http://127.0.0.1/", {}), std::nullopt);
+}
+
 TEST(FetchTest, CutsAtTheSizeLimitAndSaysSo) {
   const std::string body(1000, 'x');
   Server server(always(response("200 OK", "", body)));

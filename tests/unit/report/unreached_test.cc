@@ -1,4 +1,4 @@
-#include "report/exec_json.h"
+#include "report/text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ NetworkEvent event(std::string host, std::string problem, bool allowed = true) {
   return {.host = std::move(host), .port = 443, .allowed = allowed, .problem = std::move(problem)};
 }
 
-TEST(ExecJsonTest, HostsThatWereAllowedAndNeverReachedAreListedOnce) {
+TEST(UnreachedTest, HostsThatWereAllowedAndNeverReachedAreListedOnce) {
   NetworkEvent lookup = event("a.example", "x");
   lookup.kind = NetworkEvent::Kind::lookup;
   const std::vector<NetworkEvent> found = unreached_of({
@@ -24,7 +24,7 @@ TEST(ExecJsonTest, HostsThatWereAllowedAndNeverReachedAreListedOnce) {
   EXPECT_EQ(found, std::vector{event("a.example", "ETIMEDOUT")});
 }
 
-TEST(ExecJsonTest, TheListOfUnreachedHostsIsBounded) {
+TEST(UnreachedTest, TheListOfUnreachedHostsIsBounded) {
   std::vector<NetworkEvent> events;
   for (int index = 0; index < 500; ++index)
     events.push_back(event("h" + std::to_string(index) + ".example", "no such name"));
