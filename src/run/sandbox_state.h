@@ -11,6 +11,8 @@
 #include "coop/sandbox.h"
 #include "guards/records/run_record.h"
 #include "guards/versions.h"
+#include "run/calls/dispatcher.h"
+#include "run/calls/service.h"
 #include "run/cleanup/janitor.h"
 #include "run/files/service.h"
 #include "run/network/network.h"
@@ -41,6 +43,8 @@ struct Sandbox::State {
   run::Launched launched{};
   std::unique_ptr<run::Network> network{};    // null if the network needs no service
   std::unique_ptr<run::FileService> files{};  // null if no git directory is served
+  run::Dispatcher calls{};                    // answered while the caller waits for the end,
+  std::unique_ptr<run::CallService> calls_thread{};  // or by this thread
   guards::Versions versions{};                // of guarded files
   guards::RunRecord record{};                 // for other runs, once a command may run
   std::vector<Path> doubtful{};               // guarded paths that another run may have written
@@ -91,6 +95,9 @@ Result<void> keep_versions(Sandbox::State& state);
 Result<void> begin_charge(const Sandbox::State& state);
 // What the janitor would have to do has changed.
 Result<void> renew_charge(const Sandbox::State& state);
+
+// For a caller that does not wait at once: calls that need an answer must not block the command until it does.
+Result<void> serve_calls(Sandbox::State& state);
 
 // True once the command has exited and was the last process inside.
 bool is_alone(const Sandbox::State& state);
