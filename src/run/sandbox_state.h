@@ -27,6 +27,13 @@ namespace coop::run {
 // compete with them.
 inline constexpr std::chrono::milliseconds kGrace{10};
 
+// The last key that the caller's terminal, or the sandbox's own, made a signal of: Ctrl-C or Ctrl-\.
+struct Key {
+  int signal = 0;
+  bool relayed =
+      false;  // it was typed into the sandbox's terminal: no process of the caller has got the signal
+};
+
 struct Later {
   std::optional<std::chrono::steady_clock::time_point> due{};
   std::function<Result<void>()> act{};
@@ -41,18 +48,18 @@ struct Sandbox::State {
   run::Group group{};
   run::Charge charge{};
   run::Launched launched{};
-  std::unique_ptr<run::Network> network{};    // null if the network needs no service
-  std::unique_ptr<run::FileService> files{};  // null if no git directory is served
-  run::Dispatcher calls{};                    // answered while the caller waits for the end,
+  std::unique_ptr<run::Network> network{};           // null if the network needs no service
+  std::unique_ptr<run::FileService> files{};         // null if no git directory is served
+  run::Dispatcher calls{};                           // answered while the caller waits for the end,
   std::unique_ptr<run::CallService> calls_thread{};  // or by this thread
-  guards::Versions versions{};                // of guarded files
-  guards::RunRecord record{};                 // for other runs, once a command may run
-  std::vector<Path> doubtful{};               // guarded paths that another run may have written
-  std::vector<Path> gaps{};                   // guarded paths whose mounts were lost for a while
-  std::vector<UniqueFd> trees{};              // the writable trees, wherever they are moved
-  TreeWatch* watch = nullptr;                 // of the pool that it belongs to
-  UniqueFd root{};                            // of the view, where it was asked for
-  UniqueFd mounts{};  // the mount namespace: it keeps what is below the root
+  guards::Versions versions{};                       // of guarded files
+  guards::RunRecord record{};                        // for other runs, once a command may run
+  std::vector<Path> doubtful{};   // guarded paths that another run may have written
+  std::vector<Path> gaps{};       // guarded paths whose mounts were lost for a while
+  std::vector<UniqueFd> trees{};  // the writable trees, wherever they are moved
+  TreeWatch* watch = nullptr;     // of the pool that it belongs to
+  UniqueFd root{};                // of the view, where it was asked for
+  UniqueFd mounts{};              // the mount namespace: it keeps what is below the root
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
@@ -62,6 +69,7 @@ struct Sandbox::State {
   Path directory{};                       // and its working directory
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
+  run::Key key{};
   run::Later later{};
   pid_t owner = ::getpid();  // a forked child of the program has a copy of all this
   bool has_command = false;  // else it waits for one, and nothing has run inside

@@ -127,7 +127,8 @@ KERNEL_TEST(EscapePrivileges, TheSupervisorSetsNoModeThatTheCallerCouldNot) {
   ASSERT_EQ(::symlink((outside / "d").c_str(), (workspace / "link").c_str()), 0);
   EXPECT_TRUE(blocked(workspace.inside({"chmod", outside / "d", "02755"}), ENOENT));
   EXPECT_TRUE(blocked(workspace.inside({"chmod", "link", "02755"}), ENOENT));
-  EXPECT_TRUE(blocked(workspace.inside({"chmod", "/proc/1/root", "02755"}), {ENOENT, EACCES, EPERM}));
+  EXPECT_TRUE(
+      blocked(workspace.inside({"chmod", "/proc/1/root", "02755"}), {ENOENT, EACCES, EPERM}));
   ASSERT_EQ(::mkdir((workspace / "own").c_str(), 0755), 0);
   EXPECT_TRUE(blocked(workspace.inside({"chmod", "own", "02755"}, {"--ro", "."}), EROFS));
   EXPECT_TRUE(escaped(workspace.inside({"chmod", "own", "02755"})));  // control

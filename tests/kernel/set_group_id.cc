@@ -14,9 +14,8 @@ mode_t mode_of(const std::string& path) {
 }
 
 KERNEL_TEST(KernelSetGroupId, ADirectoryGetsIt) {
-  for (const Arguments& flags :
-       {Arguments{}, Arguments{"--view", "host"}, Arguments{"--as-root"}, Arguments{"--no-debug"},
-        Arguments{"--memory", "512m"}}) {
+  for (const Arguments& flags : {Arguments{}, Arguments{"--view", "host"}, Arguments{"--as-root"},
+                                 Arguments{"--no-debug"}, Arguments{"--memory", "512m"}}) {
     const Workspace workspace;
     const Ran ran = workspace.run(shell("mkdir -m 2750 d; mkdir d/e; touch d/e/f; chmod 2711 d/e; "
                                         "chmod g+s d/e/f; echo $?; chmod u+s d; echo $?"),

@@ -24,7 +24,8 @@ using fuse::Opened;
 
 namespace {
 
-constexpr std::uint32_t kPermissions = 0777 | S_ISVTX;  // never S_ISUID; S_ISGID for directories only
+constexpr std::uint32_t kPermissions =
+    0777 | S_ISVTX;  // never S_ISUID; S_ISGID for directories only
 constexpr std::uint32_t kUnmapped = 65534;
 constexpr std::size_t kMostMade = 100'000;
 constexpr std::string_view kLinked = ".git/config";     // which guard it was is not known

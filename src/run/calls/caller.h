@@ -27,7 +27,10 @@ class Caller {
 
  private:
   Caller(int listener, const seccomp_notif& asked, UniqueFd task)
-      : listener_(listener), id_(asked.id), pid_(static_cast<int>(asked.pid)), task_(std::move(task)) {}
+      : listener_(listener),
+        id_(asked.id),
+        pid_(static_cast<int>(asked.pid)),
+        task_(std::move(task)) {}
   Reply<UniqueFd> open(const std::string& name, int flags) const;
   Reply<UniqueFd> copy_descriptor(int number) const;
   bool waits() const;

@@ -48,8 +48,7 @@ ModeCall read(const seccomp_data& call) {
 // "/proc/self/fd/7", which glibc's fchmodat() uses where there is no fchmodat2. The agent is another process, and "self"
 // would not be the caller.
 std::optional<int> own_descriptor(std::string_view path) {
-  for (const std::string_view directory :
-       {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"}) {
+  for (const std::string_view directory : {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"}) {
     if (!path.starts_with(directory)) continue;
     path.remove_prefix(directory.size());
     constexpr std::size_t kMostDigits = 9;

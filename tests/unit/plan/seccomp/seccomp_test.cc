@@ -139,8 +139,8 @@ TEST_P(SeccompTest, NoReturnIsLeftThatStoodForSomethingElse) {
     for (const sock_filter& one : find(GetParam(), machine)->program)
       if (BPF_CLASS(one.code) == BPF_RET) {
         const std::uint32_t action = one.k;
-        EXPECT_TRUE(action == kAllow || action == kKill || action == kNotify || action == kEperm || action == kEnosys ||
-                    action == kEafnosupport || action == kEprotonosupport)
+        EXPECT_TRUE(action == kAllow || action == kKill || action == kNotify || action == kEperm ||
+                    action == kEnosys || action == kEafnosupport || action == kEprotonosupport)
             << action;
       }
 }
