@@ -148,6 +148,33 @@ KERNEL_TEST(KernelSetGroupId, ASharedRepositoryCanBeMadeAndUsed) {
   EXPECT_EQ(mode_of(workspace / "own/.git"), 02775u);
 }
 
+// Some container runtimes have a listener of their own, and a process tree can have one only.
+KERNEL_TEST(KernelSetGroupId, UnderAnotherListenerItIsRefusedAndNothingHangs) {
+  const std::string script = R"(
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+allow = struct.pack('HBBI', 6, 0, 0, 0x7fff0000)
+code = ctypes.create_string_buffer(allow, 8)
+class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('code', ctypes.c_void_p)]
+libc.prctl(38, 1, 0, 0, 0)
+listener = libc.syscall(317, 1, 8, ctypes.byref(Program(1, ctypes.addressof(code))))
+print('listener', listener >= 0, flush=True)
+os.set_inheritable(listener, True)
+os.execv(sys.argv[1], sys.argv[1:])
+)";
+  if (run_bare({"uname", "-m"}).out != "x86_64\n")
+    GTEST_SKIP() << "the numbers are those of x86-64";
+  const Workspace workspace;
+  const Ran ran =
+      run_bare({"python3", "-c", script, coop_binary(), "run", "--quiet", "-w", workspace.path(),
+                "--", "sh", "-c", "mkdir d; chmod 2755 d 2>&1; chmod 700 d && echo fine"},
+               workspace.options());
+  EXPECT_EQ(ran.out,
+            "listener True\nchmod: changing permissions of 'd': Function not implemented\nfine\n")
+      << ran.err;
+  EXPECT_EQ(mode_of(workspace / "d"), 0700u);
+}
+
 // No caller waits: a thread answers.
 KERNEL_TEST(KernelSetGroupId, ASpawnedCommandDoesNotWaitForItsCaller) {
   const Workspace workspace;
