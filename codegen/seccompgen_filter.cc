@@ -33,6 +33,7 @@ constexpr std::uint32_t return_value(Verdict verdict) {
     case Verdict::eafnosupport: return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
     case Verdict::eprotonosupport: return SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
     case Verdict::enosys: return kUnlisted;
+    case Verdict::notify: return SECCOMP_RET_USER_NOTIF;
     case Verdict::kill:
     case Verdict::debug:
     case Verdict::mptcp: break;  // verdict_in() has resolved it
@@ -81,13 +82,16 @@ Code rules_code(const Syscall& syscall, const Choices& choices) {
 }
 
 // Numbers that libseccomp may not know are searched after all others.
-Code unlisted_code(const std::vector<Syscall>& present, const Choices& choices) {
+Result<Code> unlisted_code(const std::vector<Syscall>& present, const Choices& choices) {
   Code code{load(offsetof(seccomp_data, nr))};
   for (const Syscall& syscall : present) {
     if (!syscall.number) continue;
-    code.push_back(
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(*syscall.number), 0, 1));
-    code.push_back(finish(return_value(verdict_in(choices, syscall.rules.front().verdict))));
+    const Code part = rules_code(syscall, choices);
+    if (part.size() > UINT8_MAX)
+      return std::unexpected(syscall.place + ": " + syscall.name + " has too many rules");
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(*syscall.number),
+                            0, static_cast<std::uint8_t>(part.size())));
+    code.insert(code.end(), part.begin(), part.end());
   }
   code.push_back(finish(kUnlisted));
   return code;
@@ -201,7 +205,9 @@ Result<std::vector<sock_filter>> compile(const Machine& machine, const Choices& 
     if (replace_returns(code, outer_size, value, rules_code(present[index], choices)) == 0)
       return std::unexpected(present[index].place + ": libseccomp lost " + present[index].name);
   }
-  if (replace_returns(code, outer_size, kUnlisted, unlisted_code(present, choices)) == 0)
+  const Result<Code> unlisted = unlisted_code(present, choices);
+  if (!unlisted) return unlisted;
+  if (replace_returns(code, outer_size, kUnlisted, *unlisted) == 0)
     return std::unexpected("libseccomp lost the default");
   if (code.size() > BPF_MAXINSNS) return std::unexpected("the program is too long for the kernel");
   return code;

@@ -21,13 +21,14 @@
 namespace coop::seccompgen {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Verdict>, 8> kVerdicts{{
+constexpr std::array<std::pair<std::string_view, Verdict>, 9> kVerdicts{{
     {"allow", Verdict::allow},
     {"eperm", Verdict::eperm},
     {"enosys", Verdict::enosys},
     {"eafnosupport", Verdict::eafnosupport},
     {"eprotonosupport", Verdict::eprotonosupport},
     {"kill", Verdict::kill},
+    {"notify", Verdict::notify},
     {"debug", Verdict::debug},
     {"mptcp", Verdict::mptcp},
 }};
@@ -200,9 +201,6 @@ Result<void> check_order(const Syscall& syscall) {
       return std::unexpected(syscall.place + ": rules of " + syscall.name +
                              " stand behind one without a condition");
   }
-  if (syscall.number && syscall.rules.size() > 1)
-    return std::unexpected(syscall.place + ": " + syscall.name +
-                           " is given by number and can have no condition");
   return {};
 }
 

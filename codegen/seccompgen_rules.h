@@ -23,6 +23,7 @@ enum class Verdict : std::uint8_t {
   eafnosupport,
   eprotonosupport,
   kill,
+  notify,
   debug,
   mptcp
 };

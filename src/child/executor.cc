@@ -91,6 +91,7 @@ const Program* receive_rest(int control) noexcept {
   state.control = program.control;
   state.network = program.network;
   state.files = program.files;
+  state.calls = program.calls;
   Report failure{.event = Event::failed};
   // First: we inherited every descriptor of the parent, including control sockets of other
   // sandboxes. While we hold a copy, those sandboxes do not notice the death of the supervisor.

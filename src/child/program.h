@@ -52,7 +52,8 @@ enum class Operation : std::uint8_t {
   landlock_create,  // first: handled, second: scoped, third: size of the attribute struct
   landlock_allow,   // path inside, first: rights
   landlock_restrict,
-  seccomp,  // data: sock_filter array, first: its length
+  // Data: sock_filter array, first: its length, second: 1 when the supervisor answers what the filter leaves open.
+  seccomp,
   // checks
   verify_capabilities,
   verify_no_new_privileges,
@@ -91,6 +92,7 @@ struct Program {
   int control = -1;            // SOCK_SEQPACKET: reports out, requests in; EOF means "exit"
   int network = -1;            // SOCK_SEQPACKET: passes sockets out, see join_network; or -1
   int files = -1;              // SOCK_SEQPACKET: passes descriptors of /dev/fuse out; or -1
+  int calls = -1;              // SOCK_SEQPACKET: passes the filter's listener out; or -1
   bool makes_sockets = false;  // on `network`, for published ports
   int request = -1;            // pool: where the workload waits for its ExecRequest, or -1
   const int* keep = nullptr;   // descriptors not to close, ascending

@@ -19,6 +19,7 @@ struct State {
   int staged[kMostStagedFiles] = {-1, -1, -1, -1};
   int network = -1;
   int files = -1;
+  int calls = -1;
   int terminal = -1;                  // the pty's slave, for the workload
   int ruleset = -1;                   // Landlock, between create and restrict
   int parent = -1;                    // the directory of the last new entry,

@@ -85,7 +85,12 @@ run::LaunchOptions launch_options(const Policy& policy, const Stdio& stdio, RunL
           .raise_descriptors = true};
 }
 
-Result<ExecOutput> run_captured(const Policy& policy, const Command& command, RunLog& log) {
+struct Attended {
+  ExecOutput output{};
+  run::Key key{};
+};
+
+Result<Attended> run_captured(const Policy& policy, const Command& command, RunLog& log) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
   stdio.input = STDIN_FILENO;
@@ -93,11 +98,12 @@ Result<ExecOutput> run_captured(const Policy& policy, const Command& command, Ru
   log.started(state->prepared.plan);
   Result<ExecOutput> output = run::run_forwarding_signals(*state, std::move(pipes));
   run::destroy(*state);
-  return output;
+  if (!output) return std::unexpected(output.error());
+  return Attended{*std::move(output), state->key};
 }
 
-Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
-                                const Command& command, RunLog& log) {
+Result<Attended> run_attended(const Request& request, const Policy& policy, const Command& command,
+                              RunLog& log) {
   const Options& options = request.options;
   const std::optional<std::chrono::milliseconds> timeout = policy.limits.timeout;
   run::LaunchOptions launch =
@@ -115,16 +121,26 @@ Result<ExecOutput> run_attended(const Request& request, const Policy& policy,
   Result<ExecOutput> output = terminal ? run::run_in_terminal(*state, timeout)
                                        : run::run_forwarding_signals(*state, timeout);
   run::destroy(*state);
-  return output;
+  if (!output) return std::unexpected(output.error());
+  return Attended{*std::move(output), state->key};
 }
 
-// A shell stops its loop or script at Ctrl-C only if the command itself died of the signal, not if it exited with 130.
+enum class Form : std::uint8_t { text, json };
+
+bool has_terminal() {
+  return ::isatty(STDIN_FILENO) == 1 || ::isatty(STDOUT_FILENO) == 1 ||
+         ::isatty(STDERR_FILENO) == 1;
+}
+
+// A shell stops its loop at Ctrl-C only if the command itself died of the signal, not if it exited with 130; and a script
+// only if its shell got the signal too, which the terminal sends to the whole process group unless it is raw.
 // Returns when that does not fit: no terminal, or the caller ignores the signal.
-void die_like(const ExecOutput& output) {
+void die_like(const ExecOutput& output, const run::Key& key, Form form) {
   constexpr std::array kFromTerminals{SIGINT, SIGQUIT, SIGHUP, SIGTERM};
-  const bool terminal =
-      ::isatty(STDIN_FILENO) == 1 || ::isatty(STDOUT_FILENO) == 1 || ::isatty(STDERR_FILENO) == 1;
-  if (output.outcome != Outcome::signalled || !terminal ||
+  // With all streams redirected Ctrl-C still comes from a terminal.
+  const bool by_key = output.signal == key.signal;
+  if (output.outcome != Outcome::signalled ||
+      (!by_key && (form == Form::json || !has_terminal())) ||
       std::ranges::find(kFromTerminals, output.signal) == kFromTerminals.end())
     return;
   struct sigaction now{};
@@ -136,7 +152,8 @@ void die_like(const ExecOutput& output) {
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, output.signal);
-  ::kill(::getpid(), output.signal);
+  // Only for a key: a command that kills itself must not signal processes of the caller.
+  ::kill(by_key && key.relayed ? 0 : ::getpid(), output.signal);
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
@@ -155,12 +172,13 @@ Result<int> command_run(const Parsed& parsed) {
   log.begin(request);
   note_mode(request.effective, log);
   const Command command{.arguments = options.command};
-  Result<ExecOutput> output = options.json ? run_captured(policy, command, log)
+  Result<Attended> attended = options.json ? run_captured(policy, command, log)
                                            : run_attended(request, policy, command, log);
-  if (!output) {
-    log.failed(output.error());
-    return std::unexpected(output.error());
+  if (!attended) {
+    log.failed(attended.error());
+    return std::unexpected(attended.error());
   }
+  ExecOutput* const output = &attended->output;
   log.ended(*output);
   if (output->outcome == Outcome::not_found) {
     const std::string why = explain_missing(policy, options.command.front());
@@ -169,7 +187,7 @@ Result<int> command_run(const Parsed& parsed) {
   }
   if (options.json) TRY(print_all(report::exec_json(*output, policy.id)));
   else report(*output, policy, log);
-  if (!options.json) die_like(*output);
+  die_like(*output, attended->key, options.json ? Form::json : Form::text);
   return output->exit_code;
 }
 

@@ -184,6 +184,7 @@ Result<Sandbox> Pool::spawn(const Command& command, const Stdio& stdio) {
   const Result<void> handed = run::hand_over(*sandbox.state_, command, stdio);
   state_->call_for_more(std::chrono::steady_clock::now() + run::kGrace);
   if (!handed) return std::unexpected(handed.error());
+  TRY(run::serve_calls(*sandbox.state_));
   return sandbox;
 }
 

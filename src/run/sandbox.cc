@@ -82,7 +82,10 @@ Result<HostFacts> probe() { return host::probe(host::Depth::full); }
 
 Result<Sandbox> spawn(const Policy& policy, const Command& command, const Stdio& stdio) {
   auto state = TRY(run::start(policy, &command, {.stdio = stdio}));
-  return Sandbox(std::move(state));
+  Sandbox::State& running = *state;
+  Sandbox sandbox(std::move(state));  // kills it if this fails
+  TRY(run::serve_calls(running));
+  return sandbox;
 }
 
 Result<ExecOutput> exec(const Policy& policy, const Command& command,

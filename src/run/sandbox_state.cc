@@ -233,6 +233,7 @@ Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command
   const Prepared& prepared = state.prepared;
   if (options.raise_descriptors && !prepared.plan.guards.served.empty()) raise_descriptors();
   state.files = TRY(FileService::start(prepared.plan, prepared.before, launch.take_files()));
+  state.calls = Dispatcher(launch.take_calls());
   state.launched = TRY(std::move(launch).complete(prepared.plan, command));
   return {};
 }
@@ -387,6 +388,11 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   return state;
 }
 
+Result<void> serve_calls(Sandbox::State& state) {
+  state.calls_thread = TRY(CallService::start(state.calls.take_socket()));
+  return {};
+}
+
 bool read_report(Sandbox::State& state) {
   child::Report report;
   Received received = receive_message(state.launched.control.get(), &report, sizeof report);
@@ -491,6 +497,8 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
 void release(Sandbox::State& state) {
   if (state.released) return;
   reap(state);
+  state.calls_thread.reset();
+  state.calls = {};
   state.files.reset();
   state.root.reset();
   state.mounts.reset();

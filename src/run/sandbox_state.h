@@ -11,6 +11,8 @@
 #include "coop/sandbox.h"
 #include "guards/records/run_record.h"
 #include "guards/versions.h"
+#include "run/calls/dispatcher.h"
+#include "run/calls/service.h"
 #include "run/cleanup/janitor.h"
 #include "run/files/service.h"
 #include "run/network/network.h"
@@ -24,6 +26,13 @@ namespace coop::run {
 // Work that is deferred until a command has run this long: most exit earlier, and such work would
 // compete with them.
 inline constexpr std::chrono::milliseconds kGrace{10};
+
+// The last key that the caller's terminal, or the sandbox's own, made a signal of: Ctrl-C or Ctrl-\.
+struct Key {
+  int signal = 0;
+  bool relayed =
+      false;  // it was typed into the sandbox's terminal: no process of the caller has got the signal
+};
 
 struct Later {
   std::optional<std::chrono::steady_clock::time_point> due{};
@@ -39,16 +48,18 @@ struct Sandbox::State {
   run::Group group{};
   run::Charge charge{};
   run::Launched launched{};
-  std::unique_ptr<run::Network> network{};    // null if the network needs no service
-  std::unique_ptr<run::FileService> files{};  // null if no git directory is served
-  guards::Versions versions{};                // of guarded files
-  guards::RunRecord record{};                 // for other runs, once a command may run
-  std::vector<Path> doubtful{};               // guarded paths that another run may have written
-  std::vector<Path> gaps{};                   // guarded paths whose mounts were lost for a while
-  std::vector<UniqueFd> trees{};              // the writable trees, wherever they are moved
-  TreeWatch* watch = nullptr;                 // of the pool that it belongs to
-  UniqueFd root{};                            // of the view, where it was asked for
-  UniqueFd mounts{};  // the mount namespace: it keeps what is below the root
+  std::unique_ptr<run::Network> network{};           // null if the network needs no service
+  std::unique_ptr<run::FileService> files{};         // null if no git directory is served
+  run::Dispatcher calls{};                           // answered while the caller waits for the end,
+  std::unique_ptr<run::CallService> calls_thread{};  // or by this thread
+  guards::Versions versions{};                       // of guarded files
+  guards::RunRecord record{};                        // for other runs, once a command may run
+  std::vector<Path> doubtful{};   // guarded paths that another run may have written
+  std::vector<Path> gaps{};       // guarded paths whose mounts were lost for a while
+  std::vector<UniqueFd> trees{};  // the writable trees, wherever they are moved
+  TreeWatch* watch = nullptr;     // of the pool that it belongs to
+  UniqueFd root{};                // of the view, where it was asked for
+  UniqueFd mounts{};              // the mount namespace: it keeps what is below the root
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step
@@ -58,6 +69,7 @@ struct Sandbox::State {
   Path directory{};                       // and its working directory
   UniqueFd terminal{};
   std::function<void(int)> on_stop{};  // job control: the command was stopped
+  run::Key key{};
   run::Later later{};
   pid_t owner = ::getpid();  // a forked child of the program has a copy of all this
   bool has_command = false;  // else it waits for one, and nothing has run inside
@@ -91,6 +103,9 @@ Result<void> keep_versions(Sandbox::State& state);
 Result<void> begin_charge(const Sandbox::State& state);
 // What the janitor would have to do has changed.
 Result<void> renew_charge(const Sandbox::State& state);
+
+// For a caller that does not wait at once: calls that need an answer must not block the command until it does.
+Result<void> serve_calls(Sandbox::State& state);
 
 // True once the command has exited and was the last process inside.
 bool is_alone(const Sandbox::State& state);

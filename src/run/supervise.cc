@@ -79,6 +79,18 @@ void sample_memory(EventLoop& loop, Sandbox::State& state, std::uint64_t limit) 
           [&loop, &state, limit] { sample_memory(loop, state, limit); });
 }
 
+void watch_calls(EventLoop& loop, Sandbox::State& state) {
+  const int fd = state.calls.fd();
+  if (fd < 0) return;
+  const auto ready = [&loop, &state, fd](std::uint32_t) {
+    loop.forget(fd);  // serve() may close it
+    state.calls.serve();
+    watch_calls(loop, state);
+  };
+  // A listener that is not read from would make callers wait for ever; without one their calls fail.
+  if (!loop.watch(fd, EPOLLIN, ready)) state.calls = {};
+}
+
 }  // namespace
 
 Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervision& supervision) {
@@ -91,6 +103,7 @@ Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervisi
     if (watch) mounts = std::move(*watch);
   };
   watch_mounts();
+  watch_calls(loop, state);
   // At EOF the socket stays readable; init is about to exit.
   TRY(loop.watch(control, EPOLLIN, [&](std::uint32_t) {
     if (!read_report(state)) loop.forget(control);

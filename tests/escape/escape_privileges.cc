@@ -77,6 +77,73 @@ KERNEL_TEST(EscapePrivileges, LeavingASetUserIdProgramBehind) {
   EXPECT_EQ(status.st_mode & 06000, 0u);
 }
 
+// A directory and a file change places, or the name in memory does, while the supervisor looks: what gets the bit is the
+// directory that it looked at.
+KERNEL_TEST(EscapePrivileges, ASetGroupIdFileByARace) {
+  const std::string script = R"(
+import ctypes, mmap, os, signal, sys
+libc = ctypes.CDLL(None, use_errno=True)
+number, rounds = int(sys.argv[1]), int(sys.argv[2])
+os.mkdir('d'); open('f', 'w').close(); os.mkdir('x'); open('y', 'w').close()
+memory = mmap.mmap(-1, 4096); memory[:2] = b'd\0'
+def forever(place, act):
+  pid = os.fork()
+  while pid == 0:
+    act()
+    memory[place] = 1
+  while memory[place] == 0: pass
+  return pid
+def swap(): libc.renameat2(-100, b'x', -100, b'y', 2)
+def rename():
+  memory[0] = 102
+  memory[0] = 100
+others = [forever(8, swap), forever(9, rename)]
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+results = set()
+for _ in range(rounds):
+  for path in (b'x', ctypes.c_void_p(address)):
+    results.add(libc.syscall(number, path, 0o2755) == 0)
+for pid in others: os.kill(pid, signal.SIGKILL); os.waitpid(pid, 0)
+found = [n for n in ('x', 'y', 'd', 'f') if os.path.isfile(n) and os.stat(n).st_mode & 0o6000]
+print(sorted(results), found != [])
+)";
+#ifdef SYS_chmod
+  const std::string number = std::to_string(SYS_chmod);
+  const Workspace bare;
+  const Ran control =
+      run_bare({"python3", "-c", script, number, "100000"}, {.directory = bare.path()});
+  EXPECT_EQ(control.out, "[True] True\n") << control.err;
+  const Workspace workspace;
+  const Ran ran = workspace.run({"python3", "-c", script, number, "1000"});
+  EXPECT_EQ(ran.out, "[False, True] False\n") << ran.err;
+#endif
+}
+
+// As root the supervisor could change every directory, and through its own root those that the sandbox does not have.
+KERNEL_TEST(EscapePrivileges, TheSupervisorSetsNoModeThatTheCallerCouldNot) {
+  const Workspace workspace;
+  const TempDir outside;
+  ASSERT_EQ(::mkdir((outside / "d").c_str(), 0755), 0);
+  ASSERT_EQ(::symlink((outside / "d").c_str(), (workspace / "link").c_str()), 0);
+  EXPECT_TRUE(blocked(workspace.inside({"chmod", outside / "d", "02755"}), ENOENT));
+  EXPECT_TRUE(blocked(workspace.inside({"chmod", "link", "02755"}), ENOENT));
+  EXPECT_TRUE(
+      blocked(workspace.inside({"chmod", "/proc/1/root", "02755"}), {ENOENT, EACCES, EPERM}));
+  ASSERT_EQ(::mkdir((workspace / "own").c_str(), 0755), 0);
+  EXPECT_TRUE(blocked(workspace.inside({"chmod", "own", "02755"}, {"--ro", "."}), EROFS));
+  EXPECT_TRUE(escaped(workspace.inside({"chmod", "own", "02755"})));  // control
+  if (!is_root()) return;
+  ASSERT_EQ(::mkdir((workspace / "theirs").c_str(), 0777), 0);
+  ASSERT_EQ(::chown((workspace / "theirs").c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::mkdir((workspace / "closed").c_str(), 0755), 0);
+  ASSERT_EQ(::mkdir((workspace / "closed/own").c_str(), 0755), 0);
+  ASSERT_EQ(::chown((workspace / "closed").c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::chmod((workspace / "closed").c_str(), 0700), 0);
+  EXPECT_TRUE(blocked(workspace.inside({"chmod", "theirs", "02755"}), EPERM));
+  EXPECT_TRUE(blocked(workspace.inside({"chmod", "closed/own", "02755"}), EACCES));
+  EXPECT_TRUE(escaped(workspace.outside({"chmod", "theirs", "02755"})));  // control
+}
+
 KERNEL_TEST(EscapePrivileges, RootInsideHasNoCapability) {
   const Workspace workspace;
   EXPECT_TRUE(escaped(workspace.outside_with_capabilities({"identity"})));

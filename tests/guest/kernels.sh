@@ -175,6 +175,12 @@ guards_the_workspace() {
   check "$who: where it was written" test -e "$project/.mcp.json"
 }
 
+# shares_a_directory WHO: what the supervisor does for a command (ADR 26), with whatever calls this kernel has.
+shares_a_directory() {
+  box "$1" -- sh -c 'rm -rf shared && mkdir -m 2755 shared && cp -a shared copied && stat -c %a copied &&
+    [ $(stat -c %a copied) = 2755 ] && rm -r copied && touch shared/file && ! chmod g+s shared/file'
+}
+
 works() {
   make_project "$1" "$2"
   knows_the_kernel "$1"
@@ -184,6 +190,7 @@ works() {
   serves_files "$1"
   guards_the_workspace "$1"
   makes_lost_mounts_again "$1"
+  check "$1: a directory gets the set-group-id bit, a file does not" shares_a_directory "$1"
   check "$1: an overlay takes writes and forgets them" \
     box "$1" --view host --overlay "$2/.ssh" -- touch "$2/.ssh/made"
   check "$1: as the host sees" not test -e "$2/.ssh/made"
@@ -218,6 +225,8 @@ for scope in 1 2 3; do  # 3 stays until the machine is started again
   sysctl -q "kernel.yama.ptrace_scope=$scope"
   check "Yama's ptrace_scope $scope does not matter to as_tester" box as_tester -- true
   check "nor to as_root" box as_root -- true
+  # From 3 on no process may look into another one, not even its supervisor.
+  [ "$scope" = 3 ] || check "nor to set-group-id" shares_a_directory as_tester
 done
 
 finish

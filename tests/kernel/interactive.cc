@@ -121,6 +121,85 @@ KERNEL_TEST(KernelTerminal, ControlCEndsALoopOfTheShell) {
   EXPECT_NE(screen.finish(), -1);
 }
 
+// The shell of a script ends it only if it got the signal too: from the terminal, or, when coop has made that raw, from coop.
+KERNEL_TEST(KernelTerminal, ControlCEndsAScript) {
+  for (const char* const interpreter : {"bash", "dash"})
+    for (const std::string& how : {"", "--tty", "--no-tty", "--json", "redirected"}) {
+      const Workspace workspace;
+      const bool redirected = how == "redirected";
+      write_file(workspace / "script",
+                 "for n in 1 2 3; do " + coop_binary() + " run --quiet " + (redirected ? "" : how) +
+                     " -w " + workspace.path() + " -- sh -c 'echo x >> starts; exec sleep 60'" +
+                     (redirected ? " </dev/null >/dev/null 2>&1" : "") + "; done; echo went on\n");
+      Screen screen({interpreter, workspace / "script"}, workspace.options());
+      const std::string place = interpreter + (" " + how);
+      ASSERT_TRUE(eventually([&] { return exists(workspace / "starts"); })) << place;
+      if (how.empty() || how == "--tty") EXPECT_TRUE(screen.becomes(false));
+      screen.type("\x03");
+      EXPECT_EQ(screen.finish(), 128 + SIGINT) << place << screen.seen();
+      EXPECT_EQ(read_file(workspace / "starts"), "x\n") << place;
+      EXPECT_TRUE(screen.cooked()) << place;
+    }
+}
+
+// It must not be able to signal processes of the caller.
+KERNEL_TEST(KernelTerminal, ACommandThatKillsItselfEndsNoScript) {
+  const Workspace workspace;
+  write_file(workspace / "script", coop_binary() + " run --quiet -w " + workspace.path() +
+                                       " -- sh -c 'kill -INT $$'; echo status $?\n");
+  Screen screen({"bash", workspace / "script"}, workspace.options());
+  EXPECT_EQ(screen.finish(), 0) << screen.seen();
+  EXPECT_EQ(screen.seen(), "status 130\r\n");
+}
+
+// As any other program: it runs, writes to the terminal, and gets input once it is in the foreground.
+KERNEL_TEST(KernelTerminal, ABackgroundJobRuns) {
+  const Workspace workspace;
+  Screen screen({"bash", "--norc", "--noprofile", "-i"}, workspace.options());
+  screen.type("PS1='next'' line'; bind 'set enable-bracketed-paste off'\n");
+  ASSERT_TRUE(screen.shows("next line"));
+  screen.type(coop_binary() + " run --quiet -w " + workspace.path() +
+              " -- sh -c 'echo from-''inside; touch begun; while [ ! -e go ]; do sleep 0.05; done; "
+              "echo asks-''now; read line; echo got-$line' &\n");
+  EXPECT_TRUE(screen.shows("from-inside")) << screen.seen();
+  screen.type("touch typed; jobs\n");
+  EXPECT_TRUE(screen.shows("Running")) << screen.seen();
+  EXPECT_TRUE(eventually([&] { return exists(workspace / "typed"); }));  // coop did not read it
+  screen.type("touch go\n");
+  EXPECT_TRUE(screen.shows("asks-now")) << screen.seen();
+  screen.type("fg\n");
+  EXPECT_TRUE(screen.becomes(false));
+  // Once coop has the terminal: what is typed before goes to it too, but in another mode.
+  screen.type("hello\n");
+  EXPECT_TRUE(screen.shows("got-hello")) << screen.seen();
+  EXPECT_TRUE(screen.shows("next line")) << screen.seen();
+  screen.type("exit 7\n");
+  EXPECT_EQ(screen.finish(), 7) << screen.seen();
+}
+
+KERNEL_TEST(KernelTerminal, AStoppedRunGoesOnInTheBackground) {
+  const Workspace workspace;
+  Screen screen({"bash", "--norc", "--noprofile", "-i"}, workspace.options());
+  screen.type("PS1='next'' line'; bind 'set enable-bracketed-paste off'\n");
+  ASSERT_TRUE(screen.shows("next line"));
+  // One process: a shell that is just starting another (with vfork) cannot be stopped.
+  write_file(workspace / "job.py",
+             "import os, time\nprint('ready')\nwhile not os.path.exists('go'): time.sleep(0.05)\n"
+             "print('finished')\n");
+  screen.type(coop_binary() + " run --quiet -w " + workspace.path() + " -- python3 job.py\n");
+  ASSERT_TRUE(screen.shows("ready\r\n")) << screen.seen();
+  EXPECT_TRUE(screen.becomes(false));
+  screen.type("\x1a");
+  EXPECT_TRUE(screen.shows("next line")) << screen.seen();
+  screen.type("bg\n");
+  screen.type("jobs\n");
+  EXPECT_TRUE(screen.shows("Running")) << screen.seen();
+  screen.type("touch go\n");
+  EXPECT_TRUE(screen.shows("finished")) << screen.seen();
+  screen.type("exit 7\n");
+  EXPECT_EQ(screen.finish(), 7) << screen.seen();
+}
+
 KERNEL_TEST(KernelTerminal, WithoutATerminalASignalIsAnExitStatus) {
   const Workspace workspace;
   const std::string run = coop_binary() + " run -w " + workspace.path();

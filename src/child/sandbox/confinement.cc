@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "abi/landlock.h"
 #include "child/sandbox/operations.h"
@@ -116,6 +117,25 @@ int drop_capabilities(State&, const Instruction& instruction) noexcept {
   return attempt(SYS_capset, &header, none);
 }
 
+}  // namespace operation
+
+namespace {
+
+// With a signal that its caller handles a waiting call would be cancelled and made again; the second flag (5.19) lets
+// only deadly ones through while the supervisor is at work.
+long install_with_listener(const sock_fprog& program) noexcept {
+  constexpr unsigned long kKillableOnly = 1UL << 5;  // SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+  const long listener = raw::call(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                  SECCOMP_FILTER_FLAG_NEW_LISTENER | kKillableOnly, &program);
+  if (listener != -EINVAL) return listener;
+  return raw::call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                   &program);
+}
+
+}  // namespace
+
+namespace operation {
+
 int landlock_create(State& state, const Instruction& instruction) noexcept {
   const abi::LandlockRulesetAttr attributes{instruction.first, 0, instruction.second};
   const long ruleset = raw::call(SYS_landlock_create_ruleset, &attributes, instruction.third, 0);
@@ -136,9 +156,21 @@ int landlock_restrict(State& state, const Instruction&) noexcept {
   return error_of(result);
 }
 
-int seccomp(State&, const Instruction& instruction) noexcept {
+int seccomp(State& state, const Instruction& instruction) noexcept {
   const sock_fprog program{static_cast<unsigned short>(instruction.first),
                            static_cast<sock_filter*>(const_cast<void*>(instruction.data))};
+  if (instruction.second == 1 && state.calls >= 0) {
+    const ScopedFd socket(std::exchange(state.calls, -1));
+    const ScopedFd listener(install_with_listener(program));
+    if (!listener.failed()) {
+      constexpr char kWord = 'l';
+      send_with_descriptor(static_cast<int>(socket.get()), &kWord, sizeof kWord,
+                           static_cast<int>(listener.get()), MSG_NOSIGNAL);
+      return 0;
+    }
+  }
+  // A container runtime's own listener allows no second one (EBUSY), and a filter around us may refuse it. Without one the
+  // calls fail with ENOSYS.
   return attempt(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 

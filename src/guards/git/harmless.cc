@@ -44,6 +44,7 @@ constexpr std::array kHarmless = std::to_array<std::string_view>({
     "core.quotepath",
     "core.repositoryformatversion",
     "core.safecrlf",
+    "core.sharedrepository",
     "core.sparsecheckout",
     "core.sparsecheckoutcone",
     "core.symlinks",
@@ -76,6 +77,7 @@ constexpr std::array kHarmless = std::to_array<std::string_view>({
     "push.default",
     "rebase.autosquash",
     "rebase.autostash",
+    "receive.denynonfastforwards",
     "remote.*.fetch",
     "remote.*.gh-resolved",
     "remote.*.mirror",
@@ -95,6 +97,8 @@ constexpr std::array<std::string_view, 3> kUrls{"remote.*.pushurl", "remote.*.ur
 // The name of a remote, or a URL.
 constexpr std::array<std::string_view, 2> kRemotes{"branch.*.pushremote", "branch.*.remote"};
 constexpr std::array<std::string_view, 4> kUpdates{"checkout", "merge", "none", "rebase"};
+// Others would let every user read, or write, what git makes on the host later.
+constexpr std::array<std::string_view, 6> kShared{"0", "1", "false", "group", "true", "umask"};
 constexpr std::array<std::string_view, 6> kStrategies{"octopus",   "ort",     "ours",
                                                       "recursive", "resolve", "subtree"};
 
@@ -134,6 +138,7 @@ bool has_harmless_value(const GitSetting& setting, const std::string& pattern) {
   if (contains(kUrls, pattern)) return is_plain_remote(value);
   if (contains(kRemotes, pattern)) return is_plain_remote(value);
   if (pattern == "submodule.*.update") return contains(kUpdates, value);
+  if (pattern == "core.sharedrepository") return contains(kShared, value);
   return true;
 }
 
@@ -154,7 +159,9 @@ std::optional<std::string> danger_of(const GitSetting& setting, ConfigFile file)
   if (setting.subsection && !is_plain_subsection(*setting.subsection))
     return "the setting " + name_of_setting(setting) + " has a name that git could misread";
   if (!has_harmless_value(setting, pattern))
-    return "the value of " + name_of_setting(setting) + " could run a program";
+    return "the value of " + name_of_setting(setting) +
+           (pattern == "core.sharedrepository" ? " opens files to other users"
+                                               : " could run a program");
   return std::nullopt;
 }
 

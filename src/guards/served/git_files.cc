@@ -24,7 +24,8 @@ using fuse::Opened;
 
 namespace {
 
-constexpr std::uint32_t kPermissions = 0777 | S_ISVTX;  // never S_ISUID or S_ISGID
+constexpr std::uint32_t kPermissions =
+    0777 | S_ISVTX;  // never S_ISUID; S_ISGID for directories only
 constexpr std::uint32_t kUnmapped = 65534;
 constexpr std::size_t kMostMade = 100'000;
 constexpr std::string_view kLinked = ".git/config";     // which guard it was is not known
@@ -399,7 +400,9 @@ Answer<fuse_attr> GitFiles::set_attributes(fuse::Node number, const fuse_setattr
   if ((wanted.valid & (FATTR_MODE | FATTR_SIZE)) != 0) touch(node->fd.get(), "");
   if ((wanted.valid & FATTR_MODE) != 0) {
     if (node->type == S_IFLNK) return std::unexpected(EOPNOTSUPP);
-    if (::chmod(path.c_str(), wanted.mode & kPermissions) < 0) return failure();
+    // The descriptor behind the path stays the same directory, whatever is renamed meanwhile.
+    const std::uint32_t allowed = kPermissions | (node->type == S_IFDIR ? S_ISGID : 0U);
+    if (::chmod(path.c_str(), wanted.mode & allowed) < 0) return failure();
   }
   if ((wanted.valid & FATTR_SIZE) != 0) {
     if (node->type != S_IFREG) return std::unexpected(EINVAL);

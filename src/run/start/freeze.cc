@@ -291,7 +291,8 @@ class Freezer {
     const seccomp::Profile* profile = seccomp::find(install.profile);
     // An unknown name gives an empty filter, which the kernel refuses: it fails closed.
     emit(Operation::seccomp, {.data = profile == nullptr ? nullptr : profile->program.data(),
-                              .first = profile == nullptr ? 0 : profile->program.size()});
+                              .first = profile == nullptr ? 0 : profile->program.size(),
+                              .second = 1});
   }
   void write(const Verify& verify) {
     switch (verify.what) {

@@ -140,15 +140,19 @@ Result<Launch> Launch::begin(const Plan& early, const LaunchOptions& options, Gr
     launch.files_ = std::move(receive);
     files = std::move(send);
   }
+  auto [calls, their_calls] = TRY(make_socket_pair());
+  launch.calls_ = std::move(calls);
   if (options.shared_tmp != nullptr) launch.shared_tmp_ = TRY(options.shared_tmp->copy());
   const std::span<const child::Instruction> instructions = TRY(freeze(
       early, {.groups = group.to_join(), .await_scope = group.needs_move()}, launch.region_));
-  const std::vector<int> keep = kept(options.stdio, {theirs.get(), request.get(), network.get(),
-                                                     files.get(), launch.shared_tmp_.get()});
+  const std::vector<int> keep =
+      kept(options.stdio, {theirs.get(), request.get(), network.get(), files.get(),
+                           their_calls.get(), launch.shared_tmp_.get()});
   launch.program_.control = theirs.get();
   launch.program_.request = request.get();
   launch.program_.network = network.get();
   launch.program_.files = files.get();
+  launch.program_.calls = their_calls.get();
   child::Program program = launch.program_;
   program.instructions = instructions.data();
   program.count = static_cast<std::uint32_t>(instructions.size());

@@ -74,6 +74,8 @@ class Launch {
   // Receives descriptors of /dev/fuse from the child; invalid unless LaunchOptions::serves_files.
   UniqueFd take_files() { return std::move(files_); }
   int pid() const { return pid_; }
+  // Receives the listener of the filter from the child.
+  UniqueFd take_calls() { return std::move(calls_); }
   // `plan` begins with the steps of `early`.
   Result<Launched> complete(const Plan& plan, const Command* command) &&;
 
@@ -87,6 +89,7 @@ class Launch {
   int pid_ = -1;
   UniqueFd network_{};
   UniqueFd files_{};
+  UniqueFd calls_{};
   UniqueFd shared_tmp_{};
   Launched launched_{};
 };

@@ -1,5 +1,7 @@
 #include "run/terminal/raw_terminal.h"
 
+#include <unistd.h>
+
 namespace coop::run {
 
 namespace {
@@ -16,14 +18,26 @@ bool same_mode(const termios& left, const termios& right) {
 
 }  // namespace
 
+// A terminal that is not our controlling one has no foreground for us, and never stops us.
+bool RawTerminal::in_background() const {
+  const pid_t foreground = valid_ ? ::tcgetpgrp(fd_) : -1;
+  return foreground >= 0 && foreground != ::getpgrp();
+}
+
+void RawTerminal::look() {
+  if (valid_ && !entered_) ::tcgetattr(fd_, &before_);
+}
+
 void RawTerminal::enter() {
   if (!valid_) return;
   const termios raw = raw_from(before_);
   ::tcsetattr(fd_, TCSADRAIN, &raw);
+  entered_ = true;
 }
 
 void RawTerminal::leave() {
-  if (valid_) ::tcsetattr(fd_, TCSADRAIN, &before_);
+  if (entered_) ::tcsetattr(fd_, TCSADRAIN, &before_);
+  entered_ = false;
 }
 
 void restore_if_raw(int fd, const termios& before) {

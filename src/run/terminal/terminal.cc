@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "run/terminal/filter.h"
 #include "run/terminal/raw_terminal.h"
@@ -125,9 +126,8 @@ class Relay {
 
   Result<ExecOutput> run(std::optional<std::chrono::milliseconds> timeout) {
     state_.on_stop = [this](int) { stop(); };
-    TRY(entrust_terminal());
     TRY(signals_.join(loop_, [this](const Signals::Taken& signal) { obey(signal); }));
-    terminal_.enter();
+    TRY(come_forward());
     const Ending ending = TRY(supervise(
         loop_, state_,
         {.deadline = deadline_after(timeout), .before_wait = [this] { choose_descriptors(); }}));
@@ -145,15 +145,43 @@ class Relay {
     return state_.charge.watch_terminal(STDIN_FILENO, terminal_.before());
   }
 
+  // Raw mode and input, as soon as the terminal is ours: not yet for "coop run … &" and after "bg", where reading
+  // would stop us (SIGTTIN) with the first key that is typed for another job. No signal tells that a running job has been
+  // brought forward ("fg").
+  Result<void> come_forward() {
+    if (terminal_.in_background()) {
+      look_later();
+      return {};
+    }
+    // When we started in the background the mode was that of the shell's prompt.
+    terminal_.look();
+    TRY(entrust_terminal());
+    terminal_.enter();
+    if (state_.terminal.valid()) copy_size(STDIN_FILENO, state_.terminal.get());
+    return {};
+  }
+
+  void look_later() {
+    constexpr std::chrono::milliseconds kPause{100};
+    if (std::exchange(looks_later_, true)) return;
+    loop_.after(kPause, [this] {
+      looks_later_ = false;
+      // Without the janitor the mode is not restored after a SIGKILL.
+      (void)come_forward();
+    });
+  }
+
   void choose_descriptors() {
     const int master = state_.terminal.valid() ? state_.terminal.get() : -1;
     const auto events = [](bool want_read, bool want_write) {
       return (want_read ? EPOLLIN : 0U) | (want_write ? EPOLLOUT : 0U);
     };
-    if (in_.ended || master < 0) loop_.forget(STDIN_FILENO);
+    if (in_.ended || master < 0 || (terminal_.valid() && !terminal_.entered()))
+      loop_.forget(STDIN_FILENO);
     else
       watch(STDIN_FILENO, events(in_.waiting.size() < kMost, false), [this](std::uint32_t) {
         if (!in_.fill(STDIN_FILENO)) end_input();
+        else note_key();
       });
     if (out_.ended) loop_.forget(master);
     else if (master >= 0)
@@ -170,6 +198,15 @@ class Relay {
     if (loop_.watches(fd)) return loop_.change(fd, events);
     // A descriptor that cannot be watched is closed, say: reading or writing tells.
     if (!loop_.watch(fd, events, ready)) ready(events | EPOLLERR);
+  }
+
+  // The sandbox's terminal makes a signal of it; ours, being raw, has sent none.
+  void note_key() {
+    const char last = in_.waiting.empty() ? '\0' : in_.waiting.back();
+    state_.key = {.signal = last == '\x03'   ? SIGINT
+                            : last == '\x1c' ? SIGQUIT
+                                             : 0,
+                  .relayed = true};
   }
 
   bool fill_output(int master) {
@@ -201,7 +238,7 @@ class Relay {
 
   // An answer to what the command asked just before it ended or stopped belongs to no one: the shell must not read it as typed.
   void drop_answers() {
-    if (!terminal_.valid() || !filter_ || !filter_->asked()) return;
+    if (!terminal_.entered() || !filter_ || !filter_->asked()) return;
     constexpr int kPatience = 100;  // milliseconds
     Flow answers;
     for (pollfd input{STDIN_FILENO, POLLIN, 0}; ::poll(&input, 1, kPatience) > 0;) {
@@ -222,7 +259,7 @@ class Relay {
       case SIGWINCH:
         if (state_.terminal.valid()) copy_size(STDIN_FILENO, state_.terminal.get());
         break;
-      case SIGCONT: terminal_.enter(); break;
+      case SIGCONT: (void)come_forward(); break;
       case SIGTSTP: stop(); break;
       case SIGTERM: kill_later(loop_, state_); [[fallthrough]];
       default: pass_on(state_, signal.number, Recipients::workload);
@@ -238,8 +275,7 @@ class Relay {
     drop_answers();
     terminal_.leave();
     stop_ourselves();
-    terminal_.enter();
-    if (state_.terminal.valid()) copy_size(STDIN_FILENO, state_.terminal.get());
+    (void)come_forward();
     pass_on(state_, SIGCONT, Recipients::group);
   }
 
@@ -252,12 +288,14 @@ class Relay {
   Flow out_{};
   std::optional<TerminalFilter> filter_{};  // unset: raw
   bool got_output_ = false;
+  bool looks_later_ = false;
 };
 
 // Without a pty the command is in its own session, so the caller's terminal does not signal it:
 // forward what Ctrl-C or Ctrl-Z would do to a pipeline.
-void relay_signal(const Sandbox::State& state, const Signals::Taken& signal) {
+void relay_signal(Sandbox::State& state, const Signals::Taken& signal) {
   const Recipients recipients = signal.from_terminal ? Recipients::everyone : Recipients::workload;
+  if (signal.from_terminal) state.key = {.signal = signal.number};
   if (signal.number == SIGTSTP) {
     pass_on(state, SIGSTOP, Recipients::everyone);
     stop_ourselves();

@@ -30,6 +30,7 @@ TEST(HarmlessTest, WhatGitItselfWritesIsHarmless) {
       "\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n"
       "\tmerge = refs/heads/main\n[submodule]\n\tactive = .\n[submodule \"a/b\"]\n"
       "\turl = ../b\n\tupdate = merge\n[user]\n\tname = Ann\n\temail = a@b\n"));
+  EXPECT_TRUE(is_harmless("[core]\nsharedRepository = 1\n[receive]\ndenyNonFastForwards = true"));
   EXPECT_TRUE(is_harmless(""));
   EXPECT_TRUE(is_harmless("[core]\nsparseCheckout\n", ConfigFile::worktree));
 }
@@ -48,6 +49,8 @@ TEST(HarmlessTest, WhatRunsOrRedirectsIsNot) {
                                  "[core]\nexcludesFile = x",
                                  "[core]\nalternateRefsCommand = x",
                                  "[core]\nworktree = ..",
+                                 "[core]\nsharedRepository = 0666",
+                                 "[core]\nsharedRepository = all",
                                  "[include]\npath = x",
                                  "[includeIf \"gitdir:/\"]\npath = x",
                                  "[alias]\nst = !x",

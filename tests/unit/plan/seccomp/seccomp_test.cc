@@ -29,6 +29,7 @@ using ::coop::testing::Evaluation;
 
 constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
+constexpr std::uint32_t kNotify = SECCOMP_RET_USER_NOTIF;
 constexpr std::uint32_t kEperm = SECCOMP_RET_ERRNO | EPERM;
 constexpr std::uint32_t kEnosys = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr std::uint32_t kEafnosupport = SECCOMP_RET_ERRNO | EAFNOSUPPORT;
@@ -138,8 +139,8 @@ TEST_P(SeccompTest, NoReturnIsLeftThatStoodForSomethingElse) {
     for (const sock_filter& one : find(GetParam(), machine)->program)
       if (BPF_CLASS(one.code) == BPF_RET) {
         const std::uint32_t action = one.k;
-        EXPECT_TRUE(action == kAllow || action == kKill || action == kEperm || action == kEnosys ||
-                    action == kEafnosupport || action == kEprotonosupport)
+        EXPECT_TRUE(action == kAllow || action == kKill || action == kNotify || action == kEperm ||
+                    action == kEnosys || action == kEafnosupport || action == kEprotonosupport)
             << action;
       }
 }
@@ -148,8 +149,6 @@ TEST_P(SeccompTest, UnlistedCallsAnswerEnosysSoThatLibcFallsBack) {
   for (long number = 467; number < 2048; ++number) EXPECT_EQ(answer(number), kEnosys) << number;
   EXPECT_EQ(answer(-1), kEnosys);
   EXPECT_EQ(answer(451), kEnosys) << "cachestat";
-  EXPECT_EQ(answer(452), kEnosys)
-      << "fchmodat2: its numbers take no condition, and set-user-id needs one";
   EXPECT_EQ(answer(453), kEnosys) << "map_shadow_stack";
   for (long number = 457; number < 462; ++number) EXPECT_EQ(answer(number), kEnosys) << number;
   for (long number = 463; number < 467; ++number) EXPECT_EQ(answer(number), kEnosys) << number;
@@ -157,14 +156,20 @@ TEST_P(SeccompTest, UnlistedCallsAnswerEnosysSoThatLibcFallsBack) {
 
 TEST_P(SeccompTest, NoCallMakesASetUserIdOrSetGroupIdFile) {
   constexpr std::uint64_t kDirectory = 0xffffff9c;
+  constexpr long kFchmodat2 = 452;
   for (const std::uint64_t mode : {04755ULL, 02755ULL, 06755ULL}) {
-    EXPECT_EQ(answer(SYS_fchmod, {3, mode}), kEperm);
-    EXPECT_EQ(answer(SYS_fchmodat, {kDirectory, 0, mode}), kEperm);
+    // Set-group-id alone is for directories: the supervisor looks what it is.
+    const std::uint32_t changed = mode == 02755 ? kNotify : kEperm;
+    EXPECT_EQ(answer(SYS_fchmod, {3, mode}), changed);
+    EXPECT_EQ(answer(SYS_fchmod, {3, kHighBit | mode}), changed);
+    EXPECT_EQ(answer(SYS_fchmodat, {kDirectory, 0, mode}), changed);
+    EXPECT_EQ(answer(kFchmodat2, {kDirectory, 0, mode, 0x100}), changed);
+    EXPECT_EQ(answer(SYS_mkdirat, {kDirectory, 0, mode}), kAllow) << "the kernel drops both bits";
     EXPECT_EQ(answer(SYS_openat, {kDirectory, 0, O_CREAT | O_WRONLY, mode}), kEperm);
     EXPECT_EQ(answer(SYS_openat, {kDirectory, 0, O_TMPFILE | O_RDWR, mode}), kEperm);
     EXPECT_EQ(answer(SYS_mknodat, {kDirectory, 0, 0100000 | mode}), kEperm);
 #if defined(__x86_64__)
-    EXPECT_EQ(answer(SYS_chmod, {0, mode}), kEperm);
+    EXPECT_EQ(answer(SYS_chmod, {0, mode}), changed);
     EXPECT_EQ(answer(SYS_open, {0, O_CREAT, mode}), kEperm);
     EXPECT_EQ(answer(SYS_creat, {0, mode}), kEperm);
     EXPECT_EQ(answer(SYS_mknod, {0, 0100000 | mode}), kEperm);
@@ -173,6 +178,7 @@ TEST_P(SeccompTest, NoCallMakesASetUserIdOrSetGroupIdFile) {
     EXPECT_EQ(answer(SYS_openat, {kDirectory, 0, O_RDONLY, mode}), kAllow);
   }
   EXPECT_EQ(answer(SYS_fchmod, {3, 01777}), kAllow) << "control";
+  EXPECT_EQ(answer(kFchmodat2, {kDirectory, 0, 01777}), kAllow) << "control";
   EXPECT_EQ(answer(SYS_openat, {kDirectory, 0, O_CREAT, 0644}), kAllow) << "control";
   EXPECT_EQ(answer(SYS_openat2), kEnosys) << "its mode lies in memory";
 }
