@@ -98,9 +98,8 @@ def run_script(coop, top, tree, path):
 def explain(name, outcome, details):
     print(f"DIFFERENT {name}: passes bare, inside: {outcome}")
     number = name.split(".")[1]
-    at = re.search(rf"^(not )?ok {number}\b.*$", details, re.MULTILINE)
-    end = at.end() if at else len(details)
-    print("   | " + details[max(0, end - 3000):end + 300].replace("\n", "\n   | "), flush=True)
+    at = re.search(rf"^expecting success of \d+\.{number} .*?^(not )?ok {number}\b.*?$", details, re.MULTILINE | re.DOTALL)
+    print("   | " + (at[0] if at else details[-1000:])[-4000:].replace("\n", "\n   | "), flush=True)
 
 
 def main():
@@ -110,8 +109,8 @@ def main():
         return 77
     tree = built_tree()
     wanted = sys.argv[2:] or ["t[0-7]"]
-    paths = sorted(path for words in wanted for path in glob.glob(os.path.join(tree, "t", words + "*.sh"))
-                   if re.match(r"t\d{4}-", os.path.basename(path)))
+    found = (path for words in wanted for path in sorted(glob.glob(os.path.join(tree, "t", words + "*.sh"))))
+    paths = list(dict.fromkeys(path for path in found if re.match(r"t\d{4}-", os.path.basename(path))))
     known, used, new, counts = known_differences("known_git.txt"), set(), [], {"bare": 0, "ok": 0}
     with tempfile.TemporaryDirectory(prefix="coop-git-", dir="/var/tmp") as top:
         def both(path):
