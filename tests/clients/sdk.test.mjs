@@ -30,7 +30,7 @@ for (const [name, transport] of Object.entries(transports)) {
     assert.match(client.getInstructions(), /sandbox/);
     await t.test("an unmodified client works in a repository", () => common.worksInARepository(tools, place));
     await t.test("attacks are refused by a rule", () => common.refusesAttacks(tools, place));
-    await t.test("output is live", () => common.showsLiveOutput(tools));
+    await t.test("output is live", () => common.showsLiveOutput(tools, place));
     await t.test("cancelling kills", () => common.cancels(tools));
     await t.test("sixteen at once", () => common.servesSixteenAtOnce(tools));
     await t.test("files are resources", async () => {

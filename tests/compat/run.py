@@ -43,10 +43,11 @@ class Place:
         os.makedirs(self.work)
         self.inside = "/work" if coop else self.work
 
-    def run(self, words, seconds, directory=None):
+    def run(self, words, seconds, directory=None, more=()):
+        """`more`: further flags for coop."""
         if self.coop:
             words = [self.coop, "run", "--quiet", "--no-tty", "--workspace", self.work,
-                     "--chdir", directory or "/work", "--"] + words
+                     "--chdir", directory or "/work", *more, "--"] + words
         done = subprocess.run(words, cwd=(directory or self.work) if not self.coop else self.work, timeout=seconds,
                               env=environment(self.work), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, errors="replace")
@@ -76,9 +77,9 @@ def run_go(place, package, program, source, seconds):
     return found or {package: "failed"}, output
 
 
-def known_differences():
+def known_differences(file="known.txt"):
     known = []
-    with open(os.path.join(HERE, "known.txt")) as lines:
+    with open(os.path.join(HERE, file)) as lines:
         for line in lines:
             if line.strip() and not line.startswith("#"):
                 pattern, reason = line.strip().split(None, 1)
@@ -86,16 +87,20 @@ def known_differences():
     return known
 
 
-def compare(bare, inside, output, known, used):
+def unknown(bare, inside, known, used):
+    """Names of the tests that differ and are not known; adds to `used` the patterns of those that are."""
     new = []
-    for name, outcome in sorted(bare.items()):
+    for name, outcome in bare.items():
         if outcome != "ok" or inside.get(name) == "ok":
             continue
         match = next((pattern for pattern, _ in known if fnmatch.fnmatchcase(name, pattern)), None)
-        if match:
-            used.add(match)
-            continue
-        new.append(name)
+        used.add(match) if match else new.append(name)
+    return new
+
+
+def compare(bare, inside, output, known, used):
+    new = sorted(unknown(bare, inside, known, used))
+    for name in new:
         print(f"DIFFERENT {name}: passes bare, inside: {inside.get(name, 'missing')}")
         short = name.rsplit(".", 1)[-1]
         at = output.find(short)

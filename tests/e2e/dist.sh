@@ -20,7 +20,7 @@ if [[ ${1:-} == --inside ]]; then
   cd -- "$2"
   mount -t proc proc proc
   mount --rbind /dev dev
-  pivot_root . old
+  bin/busybox pivot_root . old  # of util-linux it is in a package of its own on Debian testing
   exec /bin/busybox sh /try
 fi
 

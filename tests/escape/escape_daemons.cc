@@ -27,7 +27,7 @@ void expect_nothing_is_left(const Workspace& workspace) {
 }
 
 bool wait_for(const std::string& file) {
-  for (int attempt = 0; attempt < 500; ++attempt) {
+  for (int attempt = 0; attempt < 3000; ++attempt) {
     if (!read_file(file).empty()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -67,21 +67,23 @@ KERNEL_TEST(EscapeEtc, SecretsOfTheList) {
   EXPECT_TRUE(sandboxed(workspace));
 }
 
-// Root makes files where packages and administrators would. The directory is new, and is removed at the end.
+// Root makes files where packages and administrators would, in a copy of /etc that only this command sees: tests that run at
+// the same time would find them, and not find them any more when their sandboxes start.
 KERNEL_TEST(EscapeEtc, PasswordsBesideShownSettings) {
   if (!is_root()) GTEST_SKIP() << "only root can write /etc";
-  const std::string top = "/etc/java-0-cooptest" + std::to_string(::getpid());
-  struct Remover {
-    std::string path;
-    ~Remover() { std::filesystem::remove_all(path); }
-  } const remover{top};
-  make_directories(top + "/management");
-  write_file(top + "/management/jmxremote.password", "monitorRole s3cret\n");
-  write_file(top + "/net.properties", "plain\n");
   const Workspace workspace;
-  const Ran ran = workspace.run(shell("cat " + top + "/net.properties " + top + "/management/*"));
-  EXPECT_THAT(ran.out, HasSubstr("plain"));  // control: the directory is shown
+  const TempDir place;
+  const std::string script =
+      "cp -a /etc " + (place / "etc") + "; mount --bind " + (place / "etc") +
+      " /etc; cd /etc; mkdir -p java-0-cooptest/management; cd java-0-cooptest; "
+      "echo monitorRole s3cret > management/jmxremote.password; echo plain > net.properties; "
+      "exec " +
+      coop_binary() + " run -w " + workspace.path() +
+      " -- sh -c 'cat /etc/java-0-cooptest/net.properties /etc/java-0-cooptest/management/*'";
+  const Ran ran = run_bare({"unshare", "--mount", "sh", "-ec", script}, workspace.options());
+  EXPECT_THAT(ran.out, HasSubstr("plain")) << ran.err;  // control: the directory is shown
   EXPECT_THAT(ran.out, testing::Not(HasSubstr("s3cret")));
+  EXPECT_FALSE(exists("/etc/java-0-cooptest"));
 }
 
 }  // namespace

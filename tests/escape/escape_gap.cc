@@ -31,7 +31,7 @@ void on_host(const Workspace& workspace, const std::string& script) {
 }
 
 bool appears(const std::string& path) {
-  for (int attempt = 0; attempt < 500 && !exists(path); ++attempt)
+  for (int attempt = 0; attempt < 6000 && !exists(path); ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return exists(path);
 }
@@ -284,10 +284,10 @@ KERNEL_TEST(EscapeGap, AlsoWhenTheSupervisorIsKilled) {
   ASSERT_TRUE(appears(workspace / "wrote"));
   coop.signal(SIGKILL);
   coop.finish();
-  for (int attempt = 0; attempt < 500 && read_file(workspace / ".git/config") != before; ++attempt)
+  for (int attempt = 0; attempt < 6000 && read_file(workspace / ".git/config") != before; ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(read_file(workspace / ".git/config"), before);
-  for (int attempt = 0; attempt < 500 && exists(workspace / ".mcp.json"); ++attempt)
+  for (int attempt = 0; attempt < 6000 && exists(workspace / ".mcp.json"); ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(exists(workspace / ".mcp.json"));
   EXPECT_EQ(read_file(workspace / ".envrc"), "goodmine\n");

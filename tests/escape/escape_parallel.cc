@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 bool appears(const std::string& path) {
-  for (int attempt = 0; attempt < 1500 && !exists(path); ++attempt)
+  for (int attempt = 0; attempt < 6000 && !exists(path); ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return exists(path);
 }
@@ -259,7 +259,7 @@ KERNEL_TEST(EscapeParallel, NoRecordIsLeft) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the janitor is there
   coop.signal(SIGKILL);
   coop.finish();
-  for (int attempt = 0; attempt < 500 && !records(workspace).empty(); ++attempt)
+  for (int attempt = 0; attempt < 6000 && !records(workspace).empty(); ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(records(workspace), "");
 }
@@ -281,7 +281,7 @@ void move_workspace(const Workspace& outer, const std::string& inside, const std
   ASSERT_TRUE(appears(outer / "moved/wrote"));
   if (!kill.empty()) coop.signal(SIGKILL);
   const Ran ran = coop.finish();
-  for (int attempt = 0; attempt < 500 && exists(outer / "moved/.mcp.json"); ++attempt)
+  for (int attempt = 0; attempt < 6000 && exists(outer / "moved/.mcp.json"); ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(exists(outer / "moved/.mcp.json")) << ran.out << ran.err;
   EXPECT_EQ(read_file(outer / "moved/.envrc"), "mine") << ran.out;

@@ -94,7 +94,7 @@ KERNEL_TEST(KernelPool, SpawnGivesTheStreamsOver) {
   Result<Sandbox> box =
       pool.spawn({.arguments = {"sh", "-c", "echo streamed; cat"}}, Stdio{.output = ends[1]});
   ASSERT_TRUE(box.has_value()) << to_text(box.error());
-  EXPECT_EQ(box->wait(seconds(20))->exit_code, 0);  // its input is /dev/null
+  EXPECT_EQ(box->wait(seconds(120))->exit_code, 0);  // its input is /dev/null
   ::close(ends[1]);
   char buffer[64];
   EXPECT_EQ(::read(ends[0], buffer, sizeof buffer), 9);

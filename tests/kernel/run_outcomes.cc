@@ -32,7 +32,7 @@ KERNEL_TEST(KernelOutcome, ATimeoutIs124) {
   const Ran ran = workspace.run({"sleep", "60"}, {"--timeout", "300ms"});
   EXPECT_EQ(ran.exit_code, 124);
   EXPECT_THAT(ran.err, HasSubstr("timeout"));
-  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(50));
   EXPECT_EQ(workspace.run({"sleep", "0.1"}, {"--timeout", "20s"}).exit_code, 0);  // control
 }
 

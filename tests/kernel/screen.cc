@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Clock::time_point in_ten_seconds() { return Clock::now() + std::chrono::seconds(10); }
+Clock::time_point in_a_minute() { return Clock::now() + std::chrono::seconds(60); }
 
 // Returns in the job, which has its own foreground process group.
 void become_shell_of_a_job() {
@@ -102,7 +102,7 @@ void Screen::read_some(int milliseconds) {
 }
 
 bool Screen::shows(const std::string& text) {
-  for (const auto deadline = in_ten_seconds(); Clock::now() < deadline; read_some(20)) {
+  for (const auto deadline = in_a_minute(); Clock::now() < deadline; read_some(20)) {
     const std::size_t at = seen_.find(text, looked_);
     if (at == std::string::npos) continue;
     looked_ = at + text.size();
@@ -113,7 +113,7 @@ bool Screen::shows(const std::string& text) {
 
 int Screen::finish() {
   int status = 0;
-  for (const auto deadline = in_ten_seconds(); Clock::now() < deadline; read_some(20)) {
+  for (const auto deadline = in_a_minute(); Clock::now() < deadline; read_some(20)) {
     if (::waitpid(pid_, &status, WNOHANG) != pid_) continue;
     pid_ = -1;
     read_some(0);
@@ -124,7 +124,7 @@ int Screen::finish() {
 
 bool Screen::stopped() {
   int status = 0;
-  for (const auto deadline = in_ten_seconds(); Clock::now() < deadline; read_some(20))
+  for (const auto deadline = in_a_minute(); Clock::now() < deadline; read_some(20))
     if (::waitpid(pid_, &status, WNOHANG | WUNTRACED) == pid_) return WIFSTOPPED(status);
   return false;
 }
@@ -137,7 +137,7 @@ bool Screen::cooked() const {
 }
 
 bool Screen::becomes(bool cooked_mode) const {
-  for (const auto deadline = in_ten_seconds(); Clock::now() < deadline;) {
+  for (const auto deadline = in_a_minute(); Clock::now() < deadline;) {
     if (cooked() == cooked_mode) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -22,7 +22,7 @@ inline bool installed(const std::string& program) {
 
 // Waits up to five seconds.
 inline bool eventually(const std::function<bool()>& condition) {
-  for (int attempt = 0; attempt < 250; ++attempt) {
+  for (int attempt = 0; attempt < 3000; ++attempt) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

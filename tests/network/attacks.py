@@ -151,6 +151,7 @@ class Tls(Case):
 import socket, ssl, sys, time
 incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
 context = ssl.create_default_context(cafile="/work/ca.pem")
+context.verify_flags |= ssl.VERIFY_X509_STRICT
 context.check_hostname = False
 tls = context.wrap_bio(incoming, outgoing, server_hostname=sys.argv[1])
 try: tls.do_handshake()
@@ -177,6 +178,7 @@ print("ANSWERED" if s.recv(99)[:1] == b"\\x16" else "NO")
 import socket, ssl, sys
 incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
 context = ssl.create_default_context(cafile="/work/ca.pem")
+context.verify_flags |= ssl.VERIFY_X509_STRICT
 tls = context.wrap_bio(incoming, outgoing, server_hostname="good.example")
 s = socket.create_connection(("good.example", 8444), 10)
 for said in range(4):

@@ -36,7 +36,7 @@ def allow(*hosts):
     return [word for host in hosts for word in ("--allow-net", host)]
 
 
-def run(command, *flags, network="allowlist", timeout=60, text=True, **more):
+def run(command, *flags, network="allowlist", timeout=240, text=True, **more):
     """Runs a command in a sandbox; a string is a shell's."""
     command = ["sh", "-c", command] if isinstance(command, str) else command
     return subprocess.run(arguments_of(command, *flags, network=network), capture_output=True, text=text,
@@ -64,7 +64,7 @@ def temporary_directory():
 
 
 def told(path="/"):
-    with urllib.request.urlopen("http://93.184.216.53:8053" + path, timeout=10) as answer:
+    with urllib.request.urlopen("http://93.184.216.53:8053" + path, timeout=60) as answer:
         return json.load(answer)
 
 
@@ -72,7 +72,7 @@ def forget():
     told("/forget")
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)

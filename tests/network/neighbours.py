@@ -70,18 +70,18 @@ class Neighbours(Case):
 
     def test_what_is_no_tcp_fails_at_once(self):
         script = """
-import errno, socket, sys, time
+import errno, socket, sys
 def attempt(what, action):
-    began = time.monotonic()
     try: action(); result = "OPEN"
+    except socket.timeout: result = "SLOW"
     except OSError as error: result = errno.errorcode.get(error.errno, str(error))
-    print(what, result, "QUICK" if time.monotonic() - began < 1 else "SLOW")
+    print(what, result)
 def datagram(family, kind, protocol, place):
-    s = socket.socket(family, kind, protocol); s.settimeout(3); s.connect(place)
+    s = socket.socket(family, kind, protocol); s.settimeout(30); s.connect(place)
     s.send(b"\\x08\\0\\xf7\\xff\\0\\0\\0\\0"); s.recv(99)
 four, six = socket.AF_INET, socket.AF_INET6
 def unconnected(place):
-    s = socket.socket(socket.AF_INET6 if ":" in place[0] else socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3)
+    s = socket.socket(socket.AF_INET6 if ":" in place[0] else socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(30)
     s.sendto(b"x", place); s.recvfrom(99)
 for place in (("93.184.216.34", 443), ("2600:1234:5::34", 443)): attempt("quic", lambda: unconnected(place))
 for place in (("93.184.216.34", 7), ("93.184.216.34", 443), ("10.99.0.1", 7), ("45.33.32.2", 9), ("8.8.8.8", 123)):
@@ -107,7 +107,7 @@ attempt("vsock", lambda: datagram(40, socket.SOCK_STREAM, 0, (2, 80)))
     def test_processes_inside_reach_each_other(self):
         script = """
 import socket, struct
-r = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); r.settimeout(3); r.bind(("", 5007))
+r = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); r.settimeout(30); r.bind(("", 5007))
 r.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("239.255.0.1") + socket.inet_aton("127.0.0.1"))
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"many", ("239.255.0.1", 5007)); print(r.recv(9))
@@ -135,15 +135,14 @@ s.sendto(b"one", ("127.0.0.1", 5007)); print(r.recv(9))
     def test_the_doors_to_the_supervisor_lead_nowhere_by_themselves(self):
         # A connection to the redirect target itself has the sandbox as its destination.
         script = f"""
-import socket, time
+import socket
 for address in ("{PROXY}", "127.0.0.1", "fdc0:6f70::c612:1"):
     for port in (1, 20000):
-        began = time.monotonic()
         try:
-            s = socket.create_connection((address, port), 3); s.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
-            print("ANSWER" if b"200" in s.recv(99) else "NOTHING", end=" ")
-        except OSError: print("REFUSED", end=" ")
-        print("QUICK" if time.monotonic() - began < 1 else "SLOW")
+            s = socket.create_connection((address, port), 30); s.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
+            print("ANSWER" if b"200" in s.recv(99) else "NOTHING")
+        except socket.timeout: print("SLOW")
+        except OSError: print("REFUSED")
 """
         done = run_python(script, *allow("good.example", "198.18.0.0/15", "0.0.0.0/0"), "--allow-udp", f"{PUBLIC}:7")
         self.works(done)

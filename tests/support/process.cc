@@ -188,7 +188,7 @@ std::vector<pid_t> processes_with(const std::string& marker) {
 }
 
 bool all_gone(const std::string& marker) {
-  for (int attempt = 0; attempt < 250; ++attempt) {
+  for (int attempt = 0; attempt < 3000; ++attempt) {
     if (processes_with(marker).empty()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -23,7 +23,7 @@ struct RunOptions {
   int input_fd = -1;                                 // standard input itself, instead of `input`
   std::map<std::string, std::string> environment{};  // in addition to this process's
   std::string directory{};
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+  std::chrono::milliseconds timeout = std::chrono::seconds(150);
 };
 
 // A started program, in its own session. Destroying it kills it.
