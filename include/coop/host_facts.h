@@ -120,7 +120,8 @@ struct WorkspaceFacts {
   std::vector<GitDirectory> git{};  // all that were found, those outside included; sorted
   // Those that an earlier sandbox made, and that are as it left them: not in `git`, nor what is in them in `guarded`.
   std::vector<GitDirectory> made_inside{};
-  bool complete = true;            // false: something could not be read, or the limit was reached
+  bool complete = true;            // false: something could not be read
+  bool stopped = false;            // after a run: the walk ended early
   std::int64_t started = 0;        // when the walk began, in nanoseconds of the file systems' clock
   std::vector<NamedPath> named{};  // by git's configuration when the walk began; sorted
   std::vector<std::string> notes{};  // what should be guarded and is not

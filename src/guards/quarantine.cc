@@ -28,6 +28,8 @@ namespace {
 constexpr std::size_t kMostNotes = 200;
 constexpr std::size_t kMostListed = 100;
 constexpr const char* kMayChange = "a program may still have it open for writing";
+constexpr const char* kNamedMeanwhile =
+    "git's configuration has named it since the run began, and it has changed since then";
 
 bool same_object(const GuardedPath& left, const GuardedPath& right) {
   return left.device == right.device && left.inode == right.inode && left.born == right.born &&
@@ -95,8 +97,13 @@ class Quarantine {
   }
 
   void look(const Path& root, const WorkspaceFacts& before) {
+    WorkspaceFacts known = before;
+    // The user may have set core.hooksPath or include.path during the run, to what the sandbox could write.
+    appeared_ = named_now(trees_.names, before, trees_.roots, trees_.git_user);
+    known.named.insert(known.named.end(), appeared_.begin(), appeared_.end());
+    std::ranges::sort(known.named);
     const Result<WorkspaceFacts> now = inspect_again(
-        root, trees_.names, before, trees_.roots,
+        root, trees_.names, known, trees_.roots,
         [&](DirectoryStack& directory, const std::string& name, const GuardedPath& found) {
           return spill(root, before, directory, name, found);
         },
@@ -109,7 +116,7 @@ class Quarantine {
         judge(root, before, found);
     if (now->complete) return;
     note(root, "could not be scanned completely: some guarded files may remain");
-    report_.complete = report_.complete && !before.complete;
+    report_.complete = report_.complete && !before.complete && !now->stopped;
   }
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
@@ -142,10 +149,16 @@ class Quarantine {
       return;
     }
     if (old == nullptr) {
-      if (!is_new(found, before) || was_elsewhere(found)) return;
+      const bool appeared = has_appeared(found.path);
+      if (appeared ? !may_have_changed_since(root, found, before.started)
+                   : !is_new(root, found, before))
+        return;
+      if (was_elsewhere(found)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.
       const std::optional<std::string> danger =
-          is_included(found.path, before) ? "" : danger_at(base, relative, found, trees_.roots);
+          appeared                          ? kNamedMeanwhile
+          : is_included(found.path, before) ? ""
+                                            : danger_at(base, relative, found, trees_.roots);
       if (danger && move(root, before, found, *danger)) put_settings_back(base, relative, found);
       return;
     }
@@ -234,17 +247,41 @@ class Quarantine {
     note(found.path, "was moved away; \"git reset\" makes a new one from the last commit");
   }
 
-  // After an incomplete first walk, "not seen before" proves nothing, so use the ctime: creating,
-  // linking or renaming sets it, and a program cannot choose it.
-  static bool is_new(const GuardedPath& found, const WorkspaceFacts& before) {
-    return before.complete || found.changed >= before.started;
+  // After an incomplete first walk, "not seen before" proves nothing.
+  static bool is_new(const Path& root, const GuardedPath& found, const WorkspaceFacts& before) {
+    return before.complete || may_have_changed_since(root, found, before.started);
+  }
+
+  // By ctime: creating, linking or renaming sets it, and a program cannot choose it. Renaming a directory sets that of the
+  // directory, not of what is in it.
+  static bool may_have_changed_since(const Path& root, const GuardedPath& found,
+                                     std::int64_t started) {
+    if (found.changed >= started) return true;
+    for (Path above = parent_of(found.path); above != root && is_within(above, root);
+         above = parent_of(above)) {
+      struct stat status{};
+      if (::lstat(above.c_str(), &status) < 0) return true;
+      if (std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec >= started)
+        return true;
+    }
+    if (!found.directory) return false;
+    const std::optional<Version> now =
+        QuarantineStore::version(parent_of(found.path), name_of(found.path), found.path);
+    return !now || now->changed >= started;
+  }
+
+  // Named by git's configuration since the run began.
+  bool has_appeared(const Path& path) const {
+    return std::ranges::any_of(appeared_, [&](const NamedPath& named) {
+      return named.path.starts_with('/') && is_within(path, normalize(named.path));
+    });
   }
 
   // More guarded files than can be listed were made. They are gathered beside each other, by a rename each, and taken to
   // the store as one.
   Spilled spill(const Path& root, const WorkspaceFacts& before, DirectoryStack& directory,
                 const std::string& name, const GuardedPath& found) {
-    if (find(found.path) != nullptr || !is_new(found, before) ||
+    if (find(found.path) != nullptr || !is_new(root, found, before) ||
         is_within(found.path, store_.directory()))
       return Spilled::left;
     directory.make_writable();
@@ -485,6 +522,7 @@ class Quarantine {
   QuarantineReport report_{};
   std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
+  std::vector<NamedPath> appeared_{};  // of the tree that is looked through
 };
 
 }  // namespace

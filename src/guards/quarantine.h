@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "coop/sandbox.h"
+#include "guards/git/names.h"
 #include "guards/git/touched_files.h"
 #include "guards/versions.h"
 #include "host/facts.h"
@@ -42,6 +43,7 @@ struct WatchedTrees {
       touched{};  // files in `served` that the sandbox could write, under names that are not guarded
   Path indexes{};  // of earlier looks; empty: everything is listed
   TreeWatch* watch = nullptr;
+  GitUser git_user{};  // whose configuration counts
   // Of `doubtful`, sorted: what the other run made and will not judge any more. It is judged here as new.
   std::span<const Path> abandoned{};
 };

@@ -74,9 +74,9 @@ Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (known.size() == 0) known = TreeIndex::read(place, directory.fd());
   memory_ = std::make_unique<Memory>(std::move(known), memory);
   Result<void> walked = walk(directory, root, Place::top, Reach::everything);
-  if (walked && !stopped_ && memory.writing == TreeMemory::Writing::yes)
+  if (walked && !stopped() && memory.writing == TreeMemory::Writing::yes)
     memory_->next.save(place, directory.fd());
-  if (walked && !stopped_ && memory.watch != nullptr &&
+  if (walked && !stopped() && memory.watch != nullptr &&
       memory.learning == TreeMemory::Learning::yes)
     memory.watch->learn(place, directory.fd(), std::move(memory_->next).take());
   memory_.reset();
@@ -108,7 +108,7 @@ Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place p
   if (memory_ && memory_->known.size() > 0) levels.back().known = 0;
   enter_index(levels.back(), {});
   look(levels.back());
-  while (!levels.empty() && !stopped_) {
+  while (!levels.empty() && !stopped()) {
     if (std::optional<Level> below = descend(levels.back())) {
       look(*below);
       levels.push_back(std::move(*below));
@@ -117,7 +117,7 @@ Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place p
     path_.resize(levels.back().path_length);
     leave_index(levels.back());
     levels.pop_back();
-    if (!levels.empty() && !directory.leave()) give_up();
+    if (!levels.empty() && !directory.leave()) give_up(Stop::disturbed);
   }
   directory_ = nullptr;
   return {};
@@ -204,7 +204,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char type) {
         if (++entries_ > limits_.entries) {
-          give_up();
+          give_up(Stop::too_large);
           return Next::stop;
         }
         if (name == passed_over) return Next::go_on;
@@ -252,7 +252,7 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
         if (++entries_ > limits_.entries) {
-          give_up();
+          give_up(Stop::too_large);
           return Next::stop;
         }
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
@@ -262,13 +262,13 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
       });
   if (!read) complete_ = false;
   for (const std::string& entry : below) {
-    if (stopped_) break;
+    if (stopped()) break;
     if (entry.starts_with('l')) add_git_link(entry.substr(1), path);
     else if (levels > 0) find_git_links(entry.substr(1), path, levels - 1, levels_end);
     else if (levels_end == Deeper::guarded)
       add(entry.substr(1), join(path, entry.substr(1)), ".git", {});
   }
-  if (!directory_->leave()) give_up();
+  if (!directory_->leave()) give_up(Stop::disturbed);
 }
 
 std::vector<std::string> GuardWalk::directories_here() {
@@ -276,7 +276,7 @@ std::vector<std::string> GuardWalk::directories_here() {
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
         if (++entries_ > limits_.entries) {
-          give_up();
+          give_up(Stop::too_large);
           return Next::stop;
         }
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
@@ -291,7 +291,7 @@ std::vector<std::string> GuardWalk::directories_here() {
 // what lies below is large.
 void GuardWalk::look_for_links(const Level& level) {
   constexpr std::size_t kDeepest = 64;  // of the names of branches
-  for (std::size_t at = 0; at < level.pending.size() && !stopped_;) {
+  for (std::size_t at = 0; at < level.pending.size() && !stopped();) {
     const std::string name(level.pending.c_str() + at);
     at += name.size() + 1;
     const std::string whole = folded(name);
@@ -309,7 +309,7 @@ void GuardWalk::look_for_links(const Level& level) {
         find_git_links(below, join(path_, name), folded(below) == "objects" ? 1 : kDeepest,
                        Deeper::ignored);
     }
-    if (!directory_->leave()) give_up();
+    if (!directory_->leave()) give_up(Stop::disturbed);
   }
 }
 
@@ -390,7 +390,7 @@ void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string&
     return cannot_enter(name, below.error().errno_value);
   for (const std::string& next : names_like(guard.folded[index + 1]))
     follow(guard, index + 1, next, path);
-  if (!directory_->leave()) give_up();
+  if (!directory_->leave()) give_up(Stop::disturbed);
 }
 
 std::vector<std::string> GuardWalk::names_like(const std::string& folded_name) {
@@ -505,7 +505,7 @@ void GuardWalk::keep(GuardedPath found) {
 
 void GuardWalk::count_path(const Path& path) {
   path_bytes_ += path.size();
-  if (path_bytes_ > limits_.path_bytes && !spill_) give_up();
+  if (path_bytes_ > limits_.path_bytes && !spill_) give_up(Stop::too_large);
 }
 
 std::vector<GitDirectory> GuardWalk::take_git() { return {git_.begin(), git_.end()}; }

@@ -26,7 +26,8 @@
 namespace coop::guards {
 
 struct WalkLimits {
-  std::uint64_t entries = 2'000'000;
+  // The same before and after a run: a sandbox must not be able to make a tree that only one of the looks can see.
+  std::uint64_t entries = 50'000'000;
   // Bound for all guarded paths together. Without it, a tree of 100,000 levels with a guarded path
   // in each would take quadratic memory.
   std::size_t path_bytes = std::size_t{64} << 20;
@@ -77,6 +78,9 @@ class GuardWalk {
   std::vector<GuardedPath> take_guarded();
   std::vector<GitDirectory> take_git();  // sorted
   bool complete() const { return complete_; }
+  // Why it ended before everything was seen.
+  enum class Stop : std::uint8_t { none, too_large, disturbed };
+  Stop stop() const { return stop_; }
 
  private:
   struct Level {
@@ -129,7 +133,8 @@ class GuardWalk {
   void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);
   void count_path(const Path& path);
-  void give_up() { complete_ = false, stopped_ = true; }
+  bool stopped() const { return stop_ != Stop::none; }
+  void give_up(Stop why) { complete_ = false, stop_ = why; }
 
   const GuardNames& names_;
   WalkLimits limits_;
@@ -153,7 +158,7 @@ class GuardWalk {
   std::size_t followed_ = 0;  // symlinks
   TrailMemo trails_{};        // of named paths
   bool complete_ = true;
-  bool stopped_ = false;
+  Stop stop_ = Stop::none;
 };
 
 }  // namespace coop::guards

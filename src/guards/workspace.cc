@@ -1,11 +1,13 @@
 #include "guards/workspace.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <ctime>
 
 #include "base/path.h"
+#include "guards/git/directory.h"
 #include "guards/git/outside.h"
 #include "guards/names.h"
 #include "guards/trail.h"
@@ -15,8 +17,6 @@ namespace coop::guards {
 
 namespace {
 
-// A run may add files, and must not evade the second walk by adding many.
-constexpr std::uint64_t kEntriesAgain = 50'000'000;
 // Bytes of guarded paths that a run may add before the rest is spilled: more than a thousand usual ones. A path may
 // have 16 KB, and going down to each costs as much.
 constexpr std::size_t kPathBytesAgain = std::size_t{128} << 10;
@@ -38,7 +38,7 @@ void add_named(GuardWalk& walk, std::span<const std::string> guards,
 Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guards,
                             const std::vector<Path>& writable, const WalkLimits& limits,
                             WorkspaceFacts facts, GitNames* names_now, const Spill& spill,
-                            TreeMemory memory) {
+                            TreeMemory memory, GuardWalk::Stop& stop) {
   facts.started = file_clock();
   memory.began = facts.started;
   const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named, root);
@@ -65,7 +65,21 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
   facts.guarded = walk.take_guarded();
   facts.git = walk.take_git();
   facts.complete = walk.complete();
+  stop = walk.stop();
   return facts;
+}
+
+// What was not seen before a run would be taken for new after it, or, with nothing to compare with, for the user's.
+std::unexpected<Error> cannot_look(const Path& root, GuardWalk::Stop stop) {
+  const bool large = stop == GuardWalk::Stop::too_large;
+  return std::unexpected(Error{
+      .kind = large ? Error::Kind::unsupported : Error::Kind::unavailable,
+      .operation = "look for guarded files",
+      .subject = root,
+      .hint = large ? "it has more than 50 million entries, or 64 MiB of guarded paths: choose a "
+                      "smaller workspace"
+                    : "its directories are being moved all the time: try again when the other "
+                      "program has ended"});
 }
 
 }  // namespace
@@ -73,28 +87,56 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
 Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::string> guards,
                                          std::span<const Path> writable, const GitUser& user,
                                          const TreeMemory& memory) {
-  WorkspaceFacts facts{.outside_git = find_outside_git(root)};
-  const std::vector<Path> trees = all_trees(root, facts.outside_git, writable);
-  GitNames names(user, trees);
+  constexpr int kTries = 5;
+  const WorkspaceFacts begin{.outside_git = find_outside_git(root)};
+  const std::vector<Path> trees = all_trees(root, begin.outside_git, writable);
   std::vector<Path> homes = user.homes;
   if (homes.empty() && !user.home.empty()) homes.push_back(user.home);
   for (Path& home : homes) home = canonical(home).value_or(home);
-  names.home_guards(named_in_home(guards, homes, user.config_home));
-  return look(root, guards, trees, WalkLimits{}, std::move(facts), &names, {}, memory);
+  auto stop = GuardWalk::Stop::none;
+  for (int attempt = 0; attempt < kTries && stop != GuardWalk::Stop::too_large; ++attempt) {
+    GitNames names(user, trees);
+    names.home_guards(named_in_home(guards, homes, user.config_home));
+    Result<WorkspaceFacts> facts =
+        look(root, guards, trees, WalkLimits{}, begin, &names, {}, memory, stop);
+    if (!facts || stop == GuardWalk::Stop::none) return facts;
+  }
+  return cannot_look(root, stop);
+}
+
+// As the configuration is now, of those repositories that were there before.
+std::vector<NamedPath> named_now(std::span<const std::string> guards, const WorkspaceFacts& before,
+                                 const std::vector<Path>& trees, const GitUser& user) {
+  GitNames names(user, trees);
+  for (const GitDirectory& git : before.git) names.repository(AT_FDCWD, git.path);
+  for (const GuardedPath& found : before.guarded) {
+    if (found.guard != ".git" || found.directory || !found.link.empty()) continue;
+    const std::optional<std::string> text = read_small(AT_FDCWD, found.path);
+    const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
+    if (target) names.checkout(parent_of(found.path), *target);
+  }
+  std::vector<NamedPath> named;
+  std::ranges::copy_if(names.named(), std::back_inserter(named), [&](const NamedPath& path) {
+    return is_guarded(guards, path) && !std::ranges::binary_search(before.named, path);
+  });
+  return named;
 }
 
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
                                      const WorkspaceFacts& before, std::span<const Path> writable,
                                      const Spill& spill, const TreeMemory& memory) {
-  WalkLimits limits{.entries = kEntriesAgain};
+  WalkLimits limits;
   if (spill) {
     limits.path_bytes = kPathBytesAgain;
     for (const GuardedPath& known : before.guarded) limits.path_bytes += known.path.size();
   }
   WorkspaceFacts facts{.outside_git = before.outside_git, .git = before.git, .named = before.named};
   facts.git.insert(facts.git.end(), before.made_inside.begin(), before.made_inside.end());
-  return look(root, guards, all_trees(root, before.outside_git, writable), limits, std::move(facts),
-              nullptr, spill, memory);
+  auto stop = GuardWalk::Stop::none;
+  Result<WorkspaceFacts> now = look(root, guards, all_trees(root, before.outside_git, writable),
+                                    limits, std::move(facts), nullptr, spill, memory, stop);
+  if (now) now->stopped = stop != GuardWalk::Stop::none;
+  return now;
 }
 
 }  // namespace coop::guards

@@ -28,9 +28,13 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
                                          std::span<const Path> writable = {},
                                          const GitUser& user = {}, const TreeMemory& memory = {});
 
+// What git's configuration names now and did not when `before` was made: a program of the host has changed it since. `trees`: the
+// writable ones. To be added to `before.named` for inspect_again().
+std::vector<NamedPath> named_now(std::span<const std::string> guards, const WorkspaceFacts& before,
+                                 const std::vector<Path>& trees, const GitUser& user);
+
 // The same walk after the run. The outside git directories and the named paths are those of
-// `before`: the files that prove or name them were writable meanwhile. The limit on entries is
-// higher. A run may have made more guarded files than can be listed: the rest goes to `spill`.
+// `before`: the files that prove or name them were writable meanwhile. A run may have made more guarded files than can be listed: the rest goes to `spill`.
 Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
                                      const WorkspaceFacts& before,
                                      std::span<const Path> writable = {}, const Spill& spill = {},

@@ -74,7 +74,7 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (const auto created = then.plan.environment.find(plan::kCreatedVariable);
       created != then.plan.environment.end())
     now->plan.environment[created->first] = created->second;
-  if (now->plan != then.plan) return false;
+  if (now->plan != then.plan || now->mounts != then.mounts) return false;
   // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
   if (!std::ranges::equal(then.before, now->before, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;

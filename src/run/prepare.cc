@@ -17,6 +17,7 @@
 #include "policy/builtin.h"
 #include "request/sources.h"
 #include "run/built_in_secrets.h"
+#include "run/cleanup/cleanup.h"
 #include "run/workspace_secrets.h"
 #include "sys/real_path.h"
 
@@ -274,6 +275,8 @@ Result<Prepared> compile(Draft draft) {
   prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.id);
   prepared.made_inside = made_inside_record(draft.host);
   prepared.indexes = index_directory(draft.host);
+  prepared.git_user = guards::git_user(draft.host);
+  prepared.mounts = mounts_below(prepared.plan.guards.roots, std::move(draft.host.mounts));
   prepared.policy = std::move(draft.policy);
   return prepared;
 }

@@ -20,6 +20,8 @@ struct Prepared {
   Path quarantine{};                     // where guarded files of this sandbox are moved
   Path made_inside{};                    // the record of git directories that sandboxes made
   Path indexes{};                        // of looks at the writable trees
+  guards::GitUser git_user{};
+  std::vector<MountFact> mounts{};  // of the host, below the writable trees
 };
 
 // Whether a look at the writable trees may leave something in coop's state for the next.

@@ -45,6 +45,8 @@ Cleanup cleanup_for(const Sandbox::State& state) {
           .doubtful = state.doubtful,
           .abandoned = state.record.made_by_others(),
           .gaps = state.gaps,
+          .git_user = prepared.git_user,
+          .mounts = prepared.mounts,
           .touched = state.files ? state.files->touched() : guards::Touched{}};
 }
 

@@ -99,6 +99,9 @@ constexpr std::array<std::string_view, 2> kRemotes{"branch.*.pushremote", "branc
 constexpr std::array<std::string_view, 4> kUpdates{"checkout", "merge", "none", "rebase"};
 // Others would let every user read, or write, what git makes on the host later.
 constexpr std::array<std::string_view, 6> kShared{"0", "1", "false", "group", "true", "umask"};
+// Newer versions of git take a path here too, and keep references and their logs there.
+constexpr std::array<std::string_view, 2> kRefStorages{"files", "reftable"};
+constexpr std::array<std::string_view, 2> kObjectFormats{"sha1", "sha256"};
 constexpr std::array<std::string_view, 6> kStrategies{"octopus",   "ort",     "ours",
                                                       "recursive", "resolve", "subtree"};
 
@@ -139,6 +142,8 @@ bool has_harmless_value(const GitSetting& setting, const std::string& pattern) {
   if (contains(kRemotes, pattern)) return is_plain_remote(value);
   if (pattern == "submodule.*.update") return contains(kUpdates, value);
   if (pattern == "core.sharedrepository") return contains(kShared, value);
+  if (pattern == "extensions.refstorage") return contains(kRefStorages, value);
+  if (pattern == "extensions.objectformat") return contains(kObjectFormats, value);
   return true;
 }
 
@@ -160,8 +165,9 @@ std::optional<std::string> danger_of(const GitSetting& setting, ConfigFile file)
     return "the setting " + name_of_setting(setting) + " has a name that git could misread";
   if (!has_harmless_value(setting, pattern))
     return "the value of " + name_of_setting(setting) +
-           (pattern == "core.sharedrepository" ? " opens files to other users"
-                                               : " could run a program");
+           (pattern == "core.sharedrepository"   ? " opens files to other users"
+            : pattern.starts_with("extensions.") ? " could lead git elsewhere"
+                                                 : " could run a program");
   return std::nullopt;
 }
 

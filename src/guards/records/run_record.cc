@@ -113,6 +113,13 @@ void add_doubtful(const OtherRun& other, std::span<const WorkspaceFacts> looks,
   }
 }
 
+std::string read_begin(int record) {
+  std::string bytes(std::size_t{1} << 20, '\0');
+  const ssize_t size = ::pread(record, bytes.data(), bytes.size(), 0);
+  bytes.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+  return bytes;
+}
+
 // What a live run did cannot be judged without its record. Nothing is known of a dead one either, but it changes nothing
 // more: all is in doubt.
 Result<void> doubt_unreadable(const Path& record, std::string_view bytes, bool live,
@@ -224,7 +231,8 @@ Result<std::vector<Path>> RunRecord::tell(std::span<const Path> roots,
   Identities identities;
   for (Other& other : others) {
     if (other.looking || other.ended_before(entered_)) continue;
-    const Result<std::string> bytes = read_all(other.file.get(), other.name);
+    Result<std::string> bytes = read_all(other.file.get(), other.name);
+    if (!bytes) bytes = read_begin(other.file.get());  // too long: its roots are at the front
     std::optional<Told> told = parse_told(bytes ? *bytes : std::string());
     if (!told) {
       TRY(doubt_unreadable(join(directory, other.name), bytes ? *bytes : std::string(), other.live,

@@ -14,7 +14,14 @@ namespace {
 // The fields of each type, for writing and for reading.
 void visit_fields(auto& archive, Cleanup& cleanup) {
   archive(cleanup.groups, cleanup.guards, cleanup.before, cleanup.versions, cleanup.quarantine,
-          cleanup.indexes, cleanup.record, cleanup.doubtful, cleanup.abandoned, cleanup.gaps);
+          cleanup.indexes, cleanup.record, cleanup.doubtful, cleanup.abandoned, cleanup.gaps,
+          cleanup.git_user, cleanup.mounts);
+}
+void visit_fields(auto& archive, guards::GitUser& user) {
+  archive(user.home, user.config_home, user.homes, user.configurations);
+}
+void visit_fields(auto& archive, MountFact& mount) {
+  archive(mount.device, mount.root, mount.target, mount.type, mount.source, mount.read_only);
 }
 void visit_fields(auto& archive, GuardPlan& guards) {
   archive(guards.roots, guards.names, guards.mounted, guards.places, guards.served,

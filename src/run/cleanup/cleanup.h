@@ -26,6 +26,8 @@ struct Cleanup {
   std::vector<Path> doubtful{};   // guarded paths that another run may have written; sorted
   std::vector<Path> abandoned{};  // of these, what no other run will judge; sorted
   std::vector<Path> gaps{};       // guarded paths whose mounts were lost for a while
+  guards::GitUser git_user{};
+  std::vector<MountFact> mounts{};  // of the host, below the guards' roots
   // In served directories. Not for the janitor: what was written until the supervisor was killed is not known.
   guards::Touched touched{};
   bool operator==(const Cleanup&) const = default;
@@ -40,6 +42,9 @@ struct Remains {
 
 // All but the groups: takes away what a sandbox has made under guarded names, in its trees wherever they are now.
 guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains);
+
+// The mounts of the host below some trees.
+std::vector<MountFact> mounts_below(std::span<const Path> roots, std::vector<MountFact> mounts);
 
 void carry_out(const Cleanup& cleanup, const Remains& remains);
 

@@ -8,7 +8,9 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "host/probe.h"
 #include "run/cleanup/cleanup.h"
+#include "sys/fd.h"
 
 namespace coop::run {
 
@@ -100,7 +102,30 @@ void lose(guards::QuarantineReport& report, const Path& root) {
                          "not looked through: guarded files may remain in it");
 }
 
+// A mount that the host has made or removed below a tree shows other files there than the sandbox had.
+void note_mounts(guards::QuarantineReport& report, const Cleanup& cleanup,
+                 std::span<const Path> roots) {
+  const Result<std::string> table = read_file("/proc/self/mountinfo");
+  const std::vector<MountFact> now =
+      mounts_below(roots, host::parse_mountinfo(table ? *table : std::string()));
+  if (now == cleanup.mounts) return;
+  report.complete = false;
+  report.notes.push_back(
+      "a file system was mounted or unmounted below the workspace during the run, so that not all "
+      "that the sandbox "
+      "could write was looked through: guarded files may remain");
+}
+
 }  // namespace
+
+std::vector<MountFact> mounts_below(std::span<const Path> roots, std::vector<MountFact> mounts) {
+  std::erase_if(mounts, [&](const MountFact& mount) {
+    return std::ranges::none_of(roots, [&](const Path& root) {
+      return mount.target != root && is_within(mount.target, root);
+    });
+  });
+  return mounts;
+}
 
 guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
   using State = Whereabouts::State;
@@ -127,13 +152,14 @@ guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
   }
   GuardPlan& guards = cleanup.guards;
   if (guards.roots.empty()) return found;
+  note_mounts(found, cleanup, roots);
   // It was not served all the time.
   std::erase_if(guards.served,
                 [&](const GitDirectory& git) { return contains(cleanup.gaps, git.path); });
   guards::QuarantineReport report = guards::quarantine(
       {guards.roots, guards.names, guards.mounted, guards.places, cleanup.versions, remains.view,
        guards.served, cleanup.doubtful, cleanup.gaps, cleanup.touched, cleanup.indexes,
-       remains.watch, cleanup.abandoned},
+       remains.watch, cleanup.git_user, cleanup.abandoned},
       cleanup.before, cleanup.quarantine);
   for (const auto& [tree, path] : looked)
     if (find_tree(tree, path).state == State::moved) lose(found, path);
