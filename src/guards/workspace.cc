@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
+#include <memory>
+#include <mutex>
 
 #include "base/path.h"
 #include "guards/git/outside.h"
@@ -34,6 +37,42 @@ void add_named(GuardWalk& walk, std::span<const std::string> guards,
     if (named.path.starts_with('/') && is_guarded(guards, named)) walk.named(named);
 }
 
+// The last ones that were asked for: a look after a run needs those of the look before it, a pool the same again and again.
+class KnownNames {
+ public:
+  std::shared_ptr<const GuardNames> get(std::span<const std::string> guards,
+                                        const std::vector<NamedPath>& named, const Path& root) {
+    const std::lock_guard lock(mutex_);
+    for (const Known& one : known_)
+      if (one.names && one.root == root && one.named == named &&
+          std::ranges::equal(one.guards, guards))
+        return one.names;
+    Known& oldest = known_[next_++ % known_.size()];
+    oldest = {.guards = {guards.begin(), guards.end()},
+              .named = named,
+              .root = root,
+              .names = std::make_shared<const GuardNames>(guards, named, root)};
+    return oldest.names;
+  }
+
+ private:
+  struct Known {
+    std::vector<std::string> guards{};
+    std::vector<NamedPath> named{};
+    Path root{};
+    std::shared_ptr<const GuardNames> names{};
+  };
+  std::mutex mutex_{};
+  std::array<Known, 4> known_{};
+  std::size_t next_ = 0;
+};
+
+std::shared_ptr<const GuardNames> names_for(std::span<const std::string> guards,
+                                            const std::vector<NamedPath>& named, const Path& root) {
+  static KnownNames known;
+  return known.get(guards, named, root);
+}
+
 // `facts` has the state before; paths named now come from `names_now`, if given.
 Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guards,
                             const std::vector<Path>& writable, const WalkLimits& limits,
@@ -41,8 +80,9 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
                             TreeMemory memory) {
   facts.started = file_clock();
   memory.began = facts.started;
-  const GuardNames names(guards, names_now != nullptr ? names_now->named() : facts.named, root);
-  GuardWalk walk(names, limits, writable, names_now, spill);
+  const std::shared_ptr<const GuardNames> names =
+      names_for(guards, names_now != nullptr ? names_now->named() : facts.named, root);
+  GuardWalk walk(*names, limits, writable, names_now, spill);
   // Small trees first: many entries in the workspace must not exhaust the limit for them.
   for (const Path& git : facts.outside_git)
     TRY(with_context("looking through the repository", walk.git_directory(git)));

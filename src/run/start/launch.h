@@ -74,6 +74,9 @@ class Launch {
   // Receives descriptors of /dev/fuse from the child; invalid unless LaunchOptions::serves_files.
   UniqueFd take_files() { return std::move(files_); }
   int pid() const { return pid_; }
+  int pidfd() const { return launched_.pidfd.get(); }
+  // v1: the child joins these groups before any other step of the rest.
+  void join(const Group& group) { groups_ = group.to_join(); }
   // `plan` begins with the steps of `early`.
   Result<Launched> complete(const Plan& plan, const Command* command) &&;
 
@@ -88,6 +91,7 @@ class Launch {
   UniqueFd network_{};
   UniqueFd files_{};
   UniqueFd shared_tmp_{};
+  std::vector<Path> groups_{};
   Launched launched_{};
 };
 
