@@ -76,8 +76,10 @@ std::string_view name_of(std::string_view path) {
 
 bool is_within(std::string_view path, std::string_view ancestor) {
   if (ancestor == "/") return path.starts_with('/');
-  if (!path.starts_with(ancestor)) return false;
-  return path.size() == ancestor.size() || path[ancestor.size()] == '/';
+  // The end of the component first: it decides nearly always, without comparing text.
+  if (path.size() < ancestor.size()) return false;
+  if (path.size() > ancestor.size() && path[ancestor.size()] != '/') return false;
+  return path.starts_with(ancestor);
 }
 
 std::string_view relative_to(std::string_view path, std::string_view ancestor) {

@@ -89,7 +89,9 @@ bool takes_one(std::string_view pattern, std::size_t& p, std::string_view name, 
 }  // namespace
 
 bool has_wildcard(std::string_view text) {
-  return text.find_first_of("*?[") != std::string_view::npos;
+  for (const char letter : text)
+    if (letter == '*' || letter == '?' || letter == '[') return true;
+  return false;
 }
 
 std::string as_wildcard(std::string_view text) {

@@ -1,7 +1,7 @@
 #include "guards/names.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include "base/path.h"
 #include "policy/builtin.h"
@@ -46,10 +46,10 @@ bool is_folded_to(std::string_view name, std::string_view wanted) {
 Guard make_guard(const std::string& name, std::string_view rest) {
   Guard guard{.name = name};
   while (!rest.empty()) {
-    const std::string part = take_component(rest);
+    std::string part = take_component(rest);
     if (part.empty()) continue;
-    guard.parts.push_back(part);
     guard.folded.push_back(folded(part));
+    guard.parts.push_back(std::move(part));
   }
   return guard;
 }
@@ -97,8 +97,16 @@ void GuardNames::add(const std::string& name, const std::vector<std::string>& ro
   Guard guard = make_guard(name, std::string_view(name).substr(in_git ? kInGit.size() : 0));
   if (guard.parts.empty()) return;
   guard.only_file = kind == GuardKind::file;
-  Guard whole = in_git ? make_guard(name, name) : guard;
-  if (const std::size_t done = parts_in(root, whole.folded); done > 0) {
+  // Nearly no root has a guard's first part as a component.
+  const std::string_view first =
+      in_git ? kInGit.substr(0, kInGit.size() - 1) : guard.folded.front();
+  std::size_t done = 0;
+  Guard whole;
+  if (std::ranges::find(root, first) != root.end()) {
+    whole = in_git ? make_guard(name, name) : guard;
+    done = parts_in(root, whole.folded);
+  }
+  if (done > 0) {
     whole.only_file = guard.only_file;
     whole.parts.erase(whole.parts.begin(), whole.parts.begin() + static_cast<std::ptrdiff_t>(done));
     whole.folded.erase(whole.folded.begin(),
@@ -155,10 +163,9 @@ bool GuardNames::interesting(std::string_view name) const {
 }
 
 std::string GuardNames::all_interesting() const {
-  std::set<std::string_view> all;
-  for (const std::vector<std::string>& some : interesting_) all.insert(some.begin(), some.end());
   std::string text;
-  for (const std::string_view name : all) text.append(name) += '\0';
+  for (const std::vector<std::string>& some : interesting_)
+    for (const std::string& name : some) text.append(name) += '\0';
   return text;
 }
 

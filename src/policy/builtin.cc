@@ -1,6 +1,7 @@
 #include "policy/builtin.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/nearest.h"
@@ -18,11 +19,59 @@ namespace {
 
 std::span<const GuardEntry> guards() { return kGuards; }
 
-GuardKind guard_kind(std::string_view name) {
-  const auto* const found = std::ranges::lower_bound(kGuards, name, {}, &GuardEntry::name);
-  const bool known = found != std::end(kGuards) && found->name == name;
-  return known ? found->kind : GuardKind::beside_git;
+namespace {
+
+// FNV-1a.
+constexpr std::size_t hash_of(std::string_view text) {
+  std::uint32_t hash = 2166136261;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619;
+  return hash ^ (hash >> 16);
 }
+
+// The place of each guard in the list, by its name: at each start every name is asked for several times.
+class GuardPlaces {
+ public:
+  consteval GuardPlaces() {
+    for (std::size_t place = 0; place < std::size(kGuards); ++place) {
+      std::size_t slot = hash_of(kGuards[place].name) % kSlots;
+      while (slots_[slot] != 0) slot = (slot + 1) % kSlots;
+      slots_[slot] = static_cast<std::uint16_t>(place + 1);
+    }
+  }
+  const GuardEntry* find(std::string_view name) const {
+    for (std::size_t slot = hash_of(name) % kSlots; slots_[slot] != 0; slot = (slot + 1) % kSlots)
+      if (kGuards[slots_[slot] - 1].name == name) return &kGuards[slots_[slot] - 1];
+    return nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kSlots = 2048;
+  static_assert(std::size(kGuards) * 2 <= kSlots);
+  std::array<std::uint16_t, kSlots> slots_{};  // 0: none, else the place and one
+};
+
+constexpr GuardPlaces kGuardPlaces;
+
+}  // namespace
+
+GuardKind guard_kind(std::string_view name) {
+  const GuardEntry* const found = kGuardPlaces.find(name);
+  return found != nullptr ? found->kind : GuardKind::beside_git;
+}
+
+namespace {
+
+// Whether `name`, one or several components, is anywhere in an absolute path.
+bool has_components(std::string_view path, std::string_view name) {
+  for (std::size_t at = path.find(name); at != std::string_view::npos;
+       at = path.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if (at > 0 && path[at - 1] == '/' && (end == path.size() || path[end] == '/')) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 std::optional<std::string> guard_around(const Path& path, std::span<const std::string> names,
                                         const Path& home) {
@@ -33,7 +82,7 @@ std::optional<std::string> guard_around(const Path& path, std::span<const std::s
     if (kind == GuardKind::home_path) continue;
     const bool found = kind == GuardKind::home ? !home.empty() && is_within(path, join(home, name))
                                                : name != ".git" && kind != GuardKind::file &&
-                                                     (path + "/").contains("/" + name + "/");
+                                                     has_components(path, name);
     if (found) return name;
   }
   return std::nullopt;
@@ -73,10 +122,25 @@ bool is_own(std::string_view secret) {
   return secret == "~/.local/state/coop" || secret == "~/.config/coop";
 }
 
+// Where the variables of this environment move parts of the home to.
+struct Moved {
+  std::string_view usual;
+  Path directory;
+};
+
+std::vector<Moved> moved_by(const std::map<std::string, std::string>& environment) {
+  std::vector<Moved> moved;
+  for (const Relocated& relocated : kRelocated) {
+    const auto set = environment.find(relocated.variable);
+    if (set != environment.end() && set->second.starts_with('/'))
+      moved.push_back({relocated.usual, normalize(set->second)});
+  }
+  return moved;
+}
+
 // Every path that an entry of the list may refer to, without duplicates.
 std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
-                         const std::map<std::string, std::string>& environment,
-                         const MayExist& may_exist) {
+                         std::span<const Moved> moved, const MayExist& may_exist) {
   if (!name.starts_with("~/")) return {Path(name)};
   const auto below = [&](std::string_view rest, const Path& directory) {
     return normalize(rest, has_wildcard(name) ? as_wildcard(directory) : directory);
@@ -85,12 +149,9 @@ std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
   for (const Path& home : homes)
     if (!home.empty() && (!may_exist || is_own(name) || may_exist(home, name.substr(2))))
       places.insert(below(name.substr(2), home));
-  for (const Relocated& relocated : kRelocated) {
-    const auto set = environment.find(relocated.variable);
-    if (!name.starts_with(relocated.usual) || set == environment.end()) continue;
-    if (set->second.starts_with('/'))
-      places.insert(below(name.substr(relocated.usual.size()), normalize(set->second)));
-  }
+  for (const Moved& one : moved)
+    if (name.starts_with(one.usual))
+      places.insert(below(name.substr(one.usual.size()), one.directory));
   return places;
 }
 
@@ -100,9 +161,10 @@ std::vector<PathRule> secret_rules(std::span<const Path> homes,
                                    const std::map<std::string, std::string>& environment,
                                    const MayExist& may_exist, SecretKind kind) {
   std::vector<PathRule> rules;
+  const std::vector<Moved> moved = moved_by(environment);
   for (const SecretEntry& secret : kSecrets) {
     if (secret.kind != kind) continue;
-    for (const Path& path : places_of(secret.name, homes, environment, may_exist)) {
+    for (const Path& path : places_of(secret.name, homes, moved, may_exist)) {
       if (std::ranges::any_of(homes, [&](const Path& home) { return is_within(home, path); }))
         continue;
       rules.push_back(

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <map>
 
 #include "base/path.h"
 #include "host/files/glob.h"
@@ -53,8 +52,7 @@ Result<void> add_matches(std::vector<PathRule>& rules, const PathRule& rule) {
 Result<std::vector<PathRule>> built_in_secrets(const HostFacts& host) {
   std::vector<Path> homes{host.home};
   if (host.account_home != host.home) homes.push_back(host.account_home);
-  std::map<Path, host::HomeListing> listings;
-  for (const Path& home : homes) listings.try_emplace(home, home);
+  std::vector<host::HomeListing> listings(homes.begin(), homes.end());
   std::vector<PathRule> rules;
   for (const policy::SecretKind kind :
        {policy::SecretKind::always, policy::SecretKind::with_credentials}) {
@@ -62,7 +60,7 @@ Result<std::vector<PathRule>> built_in_secrets(const HostFacts& host) {
     for (PathRule& rule : policy::secret_rules(
              homes, host.environment,
              [&](const Path& home, std::string_view below) {
-               return !listings.at(home).misses_below(below);
+               return !listings[home == homes.front() ? 0 : 1].misses_below(below);
              },
              kind)) {
       if (!rule.pattern) {

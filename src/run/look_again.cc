@@ -7,8 +7,9 @@
 #include <map>
 
 #include "base/path.h"
-#include "plan/environment.h"
+#include "plan/compile.h"
 #include "policy/builtin.h"
+#include "run/cleanup/cleanup.h"
 
 namespace coop::run {
 
@@ -41,6 +42,16 @@ bool same_look(WorkspaceFacts before, WorkspaceFacts now) {
   return before == now;
 }
 
+// Whether a plan of these facts is the one that was made: a plan depends on nothing but the policy and the facts.
+bool gives_same_plan(const Prepared& then, Draft& now) {
+  // Of no effect, but for when the sandbox was created: and that was then.
+  now.host.now = then.facts->now;
+  now.host.workspace.started = then.facts->workspace.started;
+  if (now.policy == then.policy && now.host == *then.facts) return true;
+  const Result<Plan> plan = plan::compile(now.policy, now.host);
+  return plan && *plan == then.plan;
+}
+
 // Waits until the child has entered its root. False when it failed before.
 bool await_root(Sandbox::State& state) {
   while (!state.root.valid() && !state.failed)
@@ -68,17 +79,17 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   if (!enter_record(state, state_directory, then.policy.id)) return false;
   Policy same = policy;
   same.id = then.policy.id;
-  Result<Prepared> now = prepare(std::move(same), state.watch);
+  Result<Draft> now = begin_prepare(std::move(same));
   if (!now) return false;
-  // It was created when it was.
-  if (const auto created = then.plan.environment.find(plan::kCreatedVariable);
-      created != then.plan.environment.end())
-    now->plan.environment[created->first] = created->second;
-  if (now->plan != then.plan || now->mounts != then.mounts) return false;
+  now->watch = state.watch;
+  if (!gather(*now) || !gives_same_plan(then, *now)) return false;
+  // A mount below a tree of the sandbox shows other files there than the sandbox has.
+  if (mounts_below(then.plan.guards.roots, now->host.mounts) != then.mounts) return false;
+  std::vector<WorkspaceFacts> looks = looks_of(then.plan, *now->looks);
   // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
-  if (!std::ranges::equal(then.before, now->before, same_look)) return false;
+  if (!std::ranges::equal(then.before, looks, same_look)) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
-  then.before = std::move(now->before);
+  then.before = std::move(looks);
   return keep_versions(state) && renew_charge(state).has_value();
 }
 

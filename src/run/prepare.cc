@@ -225,9 +225,8 @@ bool writes(const Draft& draft) {
 
 bool may_serve(const Draft& draft) { return draft.host.fuse.available && writes(draft); }
 
-Result<Prepared> prepare(Policy policy, TreeWatch* watch) {
+Result<Prepared> prepare(Policy policy) {
   Draft draft = TRY(begin_prepare(std::move(policy)));
-  draft.watch = watch;
   return finish_prepare(std::move(draft));
 }
 
@@ -247,7 +246,7 @@ Result<void> gather(Draft& draft) {
   look_at_proc(policy, host);
   if (policy.view == View::minimal || policy.home == HomeView::listed)
     host.git_identity = guards::git_identity(host);
-  if (wants_group(draft)) host::inspect_cgroups(host);
+  if (wants_group(draft) && host.cgroup.kind == CgroupKind::none) host::inspect_cgroups(host);
   TRY(plan::check_workspace_path(policy, host));
   if (!draft.looks) draft.looks = TRY(look_through(policy, host, draft));
   host.workspace = merged(*draft.looks);
@@ -264,20 +263,25 @@ Result<void> gather(Draft& draft) {
   return {};
 }
 
+// The workspace and each granted tree were walked separately; an outside repository was walked with the workspace.
+std::vector<WorkspaceFacts> looks_of(const Plan& plan, const std::vector<WorkspaceFacts>& looks) {
+  std::vector<WorkspaceFacts> of_roots;
+  for (std::size_t index = 0; !looks.empty() && index < plan.guards.roots.size(); ++index)
+    of_roots.push_back(index < looks.size() ? looks[index] : looks.front());
+  return of_roots;
+}
+
 Result<Prepared> compile(Draft draft) {
-  const std::vector<WorkspaceFacts>& looks = *draft.looks;
   Prepared prepared;
   prepared.plan = TRY(plan::compile(draft.policy, draft.host));
-  // The workspace and each granted tree were walked separately; an outside repository was walked
-  // with the workspace.
-  for (std::size_t index = 0; !looks.empty() && index < prepared.plan.guards.roots.size(); ++index)
-    prepared.before.push_back(index < looks.size() ? looks[index] : looks.front());
+  prepared.before = looks_of(prepared.plan, *draft.looks);
   prepared.quarantine = join(join(draft.host.state_directory, "quarantine"), draft.policy.id);
   prepared.made_inside = made_inside_record(draft.host);
   prepared.indexes = index_directory(draft.host);
   prepared.git_user = guards::git_user(draft.host);
-  prepared.mounts = mounts_below(prepared.plan.guards.roots, std::move(draft.host.mounts));
+  prepared.mounts = mounts_below(prepared.plan.guards.roots, draft.host.mounts);
   prepared.policy = std::move(draft.policy);
+  prepared.facts = std::make_shared<const HostFacts>(std::move(draft.host));
   return prepared;
 }
 

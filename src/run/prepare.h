@@ -1,6 +1,7 @@
 // From a policy to everything a start needs: gathers the facts, makes the plan.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,10 +17,11 @@ namespace coop::run {
 struct Prepared {
   Policy policy{};  // completed: with built-in rules, and patterns replaced by their matches
   Plan plan{};
-  std::vector<WorkspaceFacts> before{};  // one for each of plan.guards.roots
-  Path quarantine{};                     // where guarded files of this sandbox are moved
-  Path made_inside{};                    // the record of git directories that sandboxes made
-  Path indexes{};                        // of looks at the writable trees
+  std::vector<WorkspaceFacts> before{};      // one for each of plan.guards.roots
+  Path quarantine{};                         // where guarded files of this sandbox are moved
+  Path made_inside{};                        // the record of git directories that sandboxes made
+  Path indexes{};                            // of looks at the writable trees
+  std::shared_ptr<const HostFacts> facts{};  // what the plan was made from
   guards::GitUser git_user{};
   std::vector<MountFact> mounts{};  // of the host, below the writable trees
 };
@@ -54,11 +56,13 @@ bool may_serve(const Draft& draft);
 Result<void> gather(Draft& draft);
 // From gathered facts.
 Result<Prepared> compile(Draft draft);
+// For each root of the plan's guards, the look at it.
+std::vector<WorkspaceFacts> looks_of(const Plan& plan, const std::vector<WorkspaceFacts>& looks);
 // Both.
 Result<Prepared> finish_prepare(Draft draft);
 
 // All of it. Changes nothing on the host.
-Result<Prepared> prepare(Policy policy, TreeWatch* watch = nullptr);
+Result<Prepared> prepare(Policy policy);
 
 // Eight random letters and digits.
 std::string new_id();

@@ -19,6 +19,7 @@
 #include "guards/git/judge.h"
 #include "guards/quarantine.h"
 #include "guards/records/made_inside.h"
+#include "host/probe.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
 #include "policy/merge/bounded.h"
@@ -240,8 +241,18 @@ Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command
   return {};
 }
 
-// With a group the janitor comes first: at no moment may a group exist that would never be removed.
-// And the group comes before the child, which is cloned into it.
+// The janitor comes first: at no moment may a group exist that would never be removed.
+Result<void> make_group(Sandbox::State& state, Launch& launch) {
+  state.charge = TRY(Charge::give(cleanup_for(state), launch.pidfd()));
+  TRY(entrust_trees(state));
+  if (state.has_command) TRY(begin_charge(state));
+  state.group =
+      TRY(with_context("making the control group", Group::make(state.prepared.plan.group)));
+  launch.join(state.group);
+  return {};
+}
+
+// As make_group(), and the group comes before the child, which is cloned into it.
 Result<void> start_in_group(Sandbox::State& state, Draft draft, const Plan& early,
                             const Command* command, const LaunchOptions& options) {
   TRY(gather(draft));
@@ -273,15 +284,17 @@ std::optional<std::chrono::milliseconds> within(std::optional<std::chrono::milli
   return most && (!timeout || *timeout > *most) ? most : timeout;
 }
 
-// Without a group the child makes its namespaces while we plan, and the janitor is told while the
-// child builds its view, or later.
+// The child makes its namespaces while we plan. It joins a group itself, after that; without one the janitor is told
+// while the child builds its view, or later.
 Result<void> start_at_once(Sandbox::State& state, Draft draft, const Plan& early,
                            const Command* command, const LaunchOptions& options) {
   Launch launch = TRY(begin_launch(state, early, options));
   state.prepared = TRY(finish_prepare(std::move(draft)));
   TRY(keep_versions(state));
   open_trees(state);
+  if (!state.prepared.plan.group.limits.empty()) TRY(make_group(state, launch));
   TRY(complete_launch(state, std::move(launch), command, options));
+  if (state.charge.given()) return {};
   if (options.defer_janitor) {
     // If the supervisor is killed before that, new guarded files stay where they are.
     state.later = {std::chrono::steady_clock::now() + kGrace, [&] { return call_janitor(state); }};
@@ -381,7 +394,9 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   if (!options.prepared) bounded.timeout = within(options.timeout, draft.policy.bounds.timeout);
   if (!options.idle && writes(draft))
     TRY(enter_record(*state, draft.host.state_directory, draft.policy.id));
-  if (wants_group(draft)) TRY(start_in_group(*state, std::move(draft), early, command, bounded));
+  if (wants_group(draft)) host::inspect_cgroups(draft.host);
+  if (wants_group(draft) && draft.host.cgroup.kind != CgroupKind::v1)
+    TRY(start_in_group(*state, std::move(draft), early, command, bounded));
   else TRY(start_at_once(*state, std::move(draft), early, command, bounded));
   if (command != nullptr) {
     state->program = command->arguments.front();

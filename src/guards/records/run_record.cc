@@ -279,7 +279,10 @@ void RunRecord::leave() {
   if (!file_.valid()) return;
   remove_record(path_);
   file_.reset();
-  for (const Path& made : std::exchange(made_, {})) ::rmdir(made.c_str());  // if it is empty
+  // Only with the rest of coop's state: on ext4 a directory that each run makes and removes takes 0.3 ms.
+  const std::vector<Path> all_made = std::exchange(made_, {});
+  if (all_made.size() > 1)
+    for (const Path& made : all_made) ::rmdir(made.c_str());  // if it is empty
 }
 
 void end_record(const Path& record) { ::chmod(record.c_str(), kEnding); }

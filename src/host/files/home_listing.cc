@@ -6,24 +6,19 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <utility>
 
 #include "base/path.h"
 #include "sys/fd.h"
 
 namespace coop::host {
 
-namespace {
-
-constexpr std::array<std::string_view, 4> kDirectories{".config", ".local/share", ".local/state",
-                                                       ".cache"};
-
-}  // namespace
-
-const HomeListing::Names* HomeListing::names_in(std::string_view directory) {
-  const auto [place, added] = listed_.try_emplace(directory);
-  std::optional<Names>& names = place->second;
-  if (!added) return names ? &*names : nullptr;
-  const UniqueFd fd(::open(join(home_, directory).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+const HomeListing::Names* HomeListing::names_in(std::size_t directory) {
+  auto& [read, names] = listed_[directory];
+  if (std::exchange(read, true)) return names ? &*names : nullptr;
+  const UniqueFd fd(
+      ::open(join(home_, kDirectories[directory]).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid() && errno == ENOENT) return &names.emplace();
   alignas(8) std::array<char, 32768> buffer;
   const long size =
@@ -32,7 +27,7 @@ const HomeListing::Names* HomeListing::names_in(std::string_view directory) {
   Names found;
   for (long at = 0; at < size;) {
     const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
-    found.emplace(entry->d_name);
+    found.add(entry->d_name);
     at += entry->d_reclen;
   }
   if (::syscall(SYS_getdents64, fd.get(), buffer.data(), buffer.size()) != 0) return nullptr;
@@ -40,10 +35,13 @@ const HomeListing::Names* HomeListing::names_in(std::string_view directory) {
 }
 
 bool HomeListing::misses_below(std::string_view below) {
-  std::string_view directory;
-  for (const std::string_view known : kDirectories)
-    if (below.starts_with(known) && below.substr(known.size()).starts_with('/')) directory = known;
-  const std::string_view rest = directory.empty() ? below : below.substr(directory.size() + 1);
+  std::size_t directory = 0;
+  for (std::size_t known = 1; known < kDirectories.size(); ++known)
+    if (below.starts_with(kDirectories[known]) &&
+        below.substr(kDirectories[known].size()).starts_with('/'))
+      directory = known;
+  const std::string_view rest =
+      directory == 0 ? below : below.substr(kDirectories[directory].size() + 1);
   const Names* names = names_in(directory);
   return names != nullptr && !names->contains(rest.substr(0, rest.find('/')));
 }

@@ -2,10 +2,12 @@
 // about there are missing, and one listing answers for all of them.
 #pragma once
 
+#include <array>
+#include <bitset>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "coop/path.h"
@@ -25,13 +27,42 @@ class HomeListing {
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
   };
-  using Names = std::unordered_set<std::string, Hash, std::equal_to<>>;
+  // Two thousand paths are asked about, and a few of them exist: one bit of a table answers for most.
+  class Names {
+   public:
+    void add(std::string_view name) {
+      maybe_.set(bit_of(name));
+      names_.emplace(name);
+    }
+    bool contains(std::string_view name) const {
+      return maybe_.test(bit_of(name)) && names_.contains(name);
+    }
+
+   private:
+    static constexpr std::size_t kBits = 4096;
+    static std::size_t bit_of(std::string_view name) {
+      const auto letter = [&](std::size_t at) {
+        return at < name.size() ? static_cast<unsigned char>(name[at]) : 0U;
+      };
+      return (name.size() * 929 + letter(1) * 131 + letter(2) * 31 + letter(4)) % kBits;
+    }
+    std::bitset<kBits> maybe_{};
+    std::unordered_set<std::string, Hash, std::equal_to<>> names_{};
+  };
+
+  static constexpr std::array<std::string_view, 5> kDirectories{"", ".config", ".local/share",
+                                                                ".local/state", ".cache"};
+
+  struct Listed {
+    bool read = false;
+    std::optional<Names> names{};
+  };
 
   // Null for a directory with too many entries, where looking at each path takes less time.
-  const Names* names_in(std::string_view directory);
+  const Names* names_in(std::size_t directory);
 
   Path home_;
-  std::unordered_map<std::string_view, std::optional<Names>> listed_{};
+  std::array<Listed, kDirectories.size()> listed_{};
 };
 
 }  // namespace coop::host

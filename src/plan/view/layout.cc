@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/path.h"
 
@@ -19,10 +20,13 @@ std::vector<Entry> ordered(const std::vector<Entry>& entries) {
     const Entry*& winner = winners[entry.target];
     if (winner == nullptr || entry.strength() >= winner->strength()) winner = &entry;
   }
+  std::vector<std::pair<std::size_t, const Entry*>> by_depth;
+  by_depth.reserve(winners.size());
+  for (const auto& [target, winner] : winners) by_depth.emplace_back(depth_of(target), winner);
+  std::ranges::stable_sort(by_depth, {}, &std::pair<std::size_t, const Entry*>::first);
   std::vector<Entry> kept;
-  kept.reserve(winners.size());
-  for (const auto& [target, winner] : winners) kept.push_back(*winner);
-  std::ranges::stable_sort(kept, {}, [](const Entry& entry) { return depth_of(entry.target); });
+  kept.reserve(by_depth.size());
+  for (const auto& [depth, winner] : by_depth) kept.push_back(*winner);
   return kept;
 }
 

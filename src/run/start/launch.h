@@ -76,6 +76,9 @@ class Launch {
   int pid() const { return pid_; }
   // Receives the listener of the filter from the child.
   UniqueFd take_calls() { return std::move(calls_); }
+  int pidfd() const { return launched_.pidfd.get(); }
+  // v1: the child joins these groups before any other step of the rest.
+  void join(const Group& group) { groups_ = group.to_join(); }
   // `plan` begins with the steps of `early`.
   Result<Launched> complete(const Plan& plan, const Command* command) &&;
 
@@ -91,6 +94,7 @@ class Launch {
   UniqueFd files_{};
   UniqueFd calls_{};
   UniqueFd shared_tmp_{};
+  std::vector<Path> groups_{};
   Launched launched_{};
 };
 

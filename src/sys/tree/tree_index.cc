@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -55,8 +56,10 @@ DirectoryState state_of(const struct statx& status) {
 
 std::string key_of(const IndexPlace& place) { return sha256_hex(place.tree + '\0' + place.key); }
 
+// Without the whole key, which is long: most trees are small and have no index. What is in the file is compared with all of it.
 Path file_of(const IndexPlace& place) {
-  return join(place.directory, key_of(place).substr(0, 32) + ".index");
+  const std::string key = std::to_string(std::hash<std::string>()(place.key));
+  return join(place.directory, sha256_hex(place.tree + '\0' + key).substr(0, 32) + ".index");
 }
 
 // Another user could say of a directory that nothing is in it.
@@ -176,30 +179,32 @@ TreeIndex::Seen TreeIndex::look_at(int root, std::uint64_t device, const std::st
 }
 
 void TreeIndex::compare_rows(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean,
-                             std::vector<Seen>& seen, std::uint32_t first,
-                             std::uint32_t last) const {
+                             std::vector<Seen>& seen, std::atomic<std::uint32_t>& next) const {
+  constexpr std::uint32_t kAtOnce = 64;
   RowPath path(*this);
-  for (std::uint32_t number = first; number < last; ++number) {
-    // Without events only plain directories are compared: the others are listed anyway.
-    if (clean.empty() ? row(number).plain == 0 : clean[number] != 0) continue;
-    seen[number] = look_at(root, device, path.to(number), number);
+  for (std::uint32_t first = 0; (first = next.fetch_add(kAtOnce)) < size();) {
+    const std::uint32_t last = std::min(first + kAtOnce, size());
+    for (std::uint32_t number = first; number < last; ++number) {
+      // Without events only plain directories are compared: the others are listed anyway.
+      if (clean.empty() ? row(number).plain == 0 : clean[number] != 0) continue;
+      seen[number] = look_at(root, device, path.to(number), number);
+    }
   }
 }
 
 void TreeIndex::compare(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean) {
   std::vector<Seen> seen(size(), Seen::nothing);
-  const std::uint32_t middle = 1 + (size() - 1) / 2;
+  // Each takes the next few: the other processor may be busy with the sandbox.
+  std::atomic<std::uint32_t> next = 1;
   std::thread second;
-  std::uint32_t left = 1;
   if (size() - std::ranges::count(clean, 1) > kWorthAThread) {
     try {
-      second = std::thread([&] { compare_rows(root, device, clean, seen, 1, middle); });
-      left = middle;
+      second = std::thread([&] { compare_rows(root, device, clean, seen, next); });
     } catch (const std::system_error&) {
-      left = 1;  // no thread can be had: one does it all
+      // None can be had: this one does it all.
     }
   }
-  compare_rows(root, device, clean, seen, left, size());
+  compare_rows(root, device, clean, seen, next);
   if (second.joinable()) second.join();
   // A directory that was not moved itself is in its place only if the one above it is: moving that one makes no event in
   // what is below it.

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -104,7 +105,7 @@ class TreeIndex {
   // themselves; empty for none.
   void compare(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean = {});
   void compare_rows(int root, std::uint64_t device, const std::vector<std::uint8_t>& clean,
-                    std::vector<Seen>& seen, std::uint32_t first, std::uint32_t last) const;
+                    std::vector<Seen>& seen, std::atomic<std::uint32_t>& next) const;
   Seen look_at(int root, std::uint64_t device, const std::string& path, std::uint32_t number) const;
 
   std::shared_ptr<const IndexRows> rows_{};

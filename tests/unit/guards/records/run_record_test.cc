@@ -49,6 +49,17 @@ TEST_F(RunRecordTest, AloneNothingIsInDoubt) {
   EXPECT_FALSE(exists(tree / "runs/a"));
 }
 
+// Making and removing the directory at each run takes longer than the rest of the record.
+TEST_F(RunRecordTest, InCoopsStateTheDirectoryStaysAndNothingIsLeftWithoutIt) {
+  enter("a").leave();
+  EXPECT_TRUE(exists(tree / "runs"));
+  Result<RunRecord> record = RunRecord::enter(tree / "state/coop/runs", "a");
+  ASSERT_TRUE(record) << to_text(record.error());
+  EXPECT_TRUE(exists(tree / "state/coop/runs/a"));
+  record->leave();
+  EXPECT_FALSE(exists(tree / "state"));
+}
+
 TEST_F(RunRecordTest, WhatAnotherRunDidNotKnowOrSeeUnchangedIsInDoubt) {
   RunRecord first = enter("a");
   tell(first, {"/w"}, look(10, {{"/w/old", 5}, {"/w/touched", 5}}));
