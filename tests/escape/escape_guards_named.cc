@@ -1,5 +1,8 @@
 // Hooks and settings at the paths that git's configuration names.
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
+
 #include "escape/guarded.h"
 #include "support/harness.h"
 
@@ -47,6 +50,34 @@ KERNEL_TEST(EscapeGuardsNamed, ReplacingADirectoryAboveTheHooks) {
   make_directories(workspace / "tools/hooks");
   git(workspace.path(), {"config", "core.hooksPath", "tools/hooks"});
   expect_guarded(workspace, {"rename", "tools", "old"}, ".git/hooks", {EBUSY, EROFS, EXDEV});
+}
+
+// The user chooses the hooks directory while a command runs that has it writable.
+KERNEL_TEST(EscapeGuardsNamed, HooksThatTheUserNamesDuringTheRun) {
+  const Workspace workspace;
+  make_directories(workspace / "githooks");
+  git(workspace.path(), {"init", "-q"});
+  write_file(workspace / "githooks/pre-commit", "#!/bin/sh\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  RunOptions options = workspace.options();
+  const std::string settings = options.environment.at("HOME") + "/.gitconfig";
+  const auto attack = [&](const std::string& name) {
+    Process coop({coop_binary(), "run", "--json", "-w", workspace.path(), "--", "sh", "-c",
+                  "touch ready; while [ ! -e go ]; do sleep 0.01; done; "
+                  "echo evil > githooks/pre-commit; rm ready go"},
+                 options);
+    for (int attempt = 0; attempt < 1500 && !exists(workspace / "ready"); ++attempt)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    write_file(settings, "[core]\n\t" + name + " = " + (workspace / "githooks") + "\n");
+    write_file(workspace / "go", "");
+    return coop.finish();
+  };
+  Ran ran = attack("editor");  // control: git does not look there
+  EXPECT_EQ(read_file(workspace / "githooks/pre-commit"), "evil\n") << ran.out << ran.err;
+  write_file(settings, "");
+  ran = attack("hooksPath");
+  EXPECT_FALSE(exists(workspace / "githooks/pre-commit")) << ran.out << ran.err;
+  EXPECT_FALSE(entry_for(json_of(ran), workspace / "githooks").is_null()) << ran.out;
 }
 
 KERNEL_TEST(EscapeGuardsNamed, MakingTheHooksDirectory) {

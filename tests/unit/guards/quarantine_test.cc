@@ -714,6 +714,38 @@ TEST_F(QuarantineTest, AfterAnIncompleteLookTheTimeDecides) {
   EXPECT_EQ(moved(after()), Lines{".envrc: guard .envrc"});
 }
 
+// Renaming a directory leaves the times of what is in it.
+TEST_F(QuarantineTest, AfterAnIncompleteLookADirectoryThatWasRenamedIsNew) {
+  tree.must("mkdir -p w/node_modules/h w/mine; touch w/node_modules/h/.envrc w/mine/.envrc");
+  before();
+  facts_.front().guarded.clear();  // as if neither had been seen
+  facts_.front().complete = false;
+  ::usleep(50'000);
+  facts_.front().started = test::file_clock();
+  EXPECT_EQ(moved(after()), Lines{});  // control
+  ::usleep(50'000);
+  tree.must("cd w && mv node_modules/h h");
+  EXPECT_EQ(moved(after()), Lines{"h/.envrc: guard .envrc"});
+  EXPECT_TRUE(exists(tree / "w/mine/.envrc"));
+}
+
+// What git's configuration names only since the run began was writable: the user's own stays if nothing touched it.
+TEST_F(QuarantineTest, WhatGitNamesSinceTheRunBeganIsJudged) {
+  tree.must(
+      "git init -q w && cd w && mkdir hooks tools && touch hooks/pre-commit tools/post-commit shared kept");
+  ::usleep(50'000);
+  before();
+  ::usleep(50'000);
+  tree.must(
+      "cd w && git config core.hooksPath hooks && git config include.path ../shared && "
+      "git config --add include.path ../kept && git config --add core.hooksPath tools");
+  EXPECT_EQ(moved(after()), Lines{});  // control
+  tree.must("cd w && echo evil >hooks/pre-commit && echo evil >shared");
+  EXPECT_EQ(moved(after()), (Lines{"hooks: guard .git/hooks", "shared: guard .git/config"}));
+  EXPECT_TRUE(exists(tree / "w/kept"));
+  EXPECT_TRUE(exists(tree / "w/tools/post-commit"));
+}
+
 TEST_F(QuarantineTest, RootWithoutAFirstLookIsNotTouched) {
   tree.must("mkdir w && touch w/.envrc");
   workspace_ = tree / "w";
