@@ -90,6 +90,7 @@ std::size_t memory_in_use() {
   const std::string totals = all.substr(all.rfind("</heap>"));
   const auto total = [&](const std::string& type) -> std::size_t {
     const std::size_t line = totals.find("type=\"" + type + "\"");
+    if (line == std::string::npos) return 0;  // glibc 2.43 has no fast bins
     return std::stoull(totals.substr(totals.find("size=\"", line) + 6));
   };
   return total("current") - total("fast") - total("rest");
