@@ -85,6 +85,7 @@ class Canceller {
     if (!canceller->stop_.valid()) return system_error("eventfd");
     const int stop = canceller->stop_.get();
     canceller->thread_ = std::thread([&sandbox, cancel_fd, stop] {
+      // Two descriptors until one is ready: an EventLoop would only add descriptors of its own.
       std::array<pollfd, 2> watched{pollfd{cancel_fd, POLLIN, 0}, pollfd{stop, POLLIN, 0}};
       while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) {
       }

@@ -56,7 +56,8 @@ class Lines {
   std::optional<IdFinder> dropped_{};
 };
 
-// Until the input ends. `idle` is called while nothing comes.
+// Until the input ends. `idle` is called while nothing comes. One descriptor, and the reads must stay blocking: standard input
+// may be shared with the client.
 Result<void> read_lines(int input, Lines lines, const std::function<void()>& idle) {
   std::array<char, 65536> buffer;
   while (true) {

@@ -101,7 +101,7 @@ packed_typescript() {
 
 # The wheel has the library, and its platform in the name; the package works without COOP_LIBRARY and this tree.
 packed_python() {
-  python3 -m pip --version >/dev/null 2>&1 || { echo "no pip: the wheel is not installed" >&2; return 0; }
+  python3 -m pip --version >/dev/null 2>&1 || skip "there is no pip: the wheel cannot be installed"
   python3 -m pip wheel --quiet --no-index --no-deps -w "$scratch/wheels" "$scratch/sdk/python"
   [[ -f $scratch/wheels/coop_sandbox-0.1.0-py3-none-$(python3 -c 'import sysconfig
 print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))').whl ]]

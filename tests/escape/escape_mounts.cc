@@ -168,14 +168,15 @@ KERNEL_TEST(EscapeMounts, AMountBelowTheWorkspaceDuringTheRunIsAnError) {
   const Workspace workspace;
   make_directories(workspace / "sub");
   const auto run = [&](const std::string& meanwhile) {
-    return run_bare(
-        {"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-         "cd \"$2\"; rm -f ready go; \"$1\" run -- sh -c 'cd sub; touch ../ready; while [ ! -e ../go ]; do sleep "
-         "0.01; done; echo evil > .envrc' & coop=$!; for i in $(seq 1500); do test -e ready && break; "
-         "sleep 0.01; done; " +
-             meanwhile + "; touch go; wait $coop",
-         "sh", coop_binary(), workspace.path()},
-        workspace.options());
+    return run_bare({"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+                     "cd \"$2\"; rm -f ready go; \"$1\" run -- sh -c 'cd sub; touch ../ready; "
+                     "while [ ! -e ../go ]; do sleep "
+                     "0.01; done; echo evil > .envrc' & coop=$!; for i in $(seq 1500); do test -e "
+                     "ready && break; "
+                     "sleep 0.01; done; " +
+                         meanwhile + "; touch go; wait $coop",
+                     "sh", coop_binary(), workspace.path()},
+                    workspace.options());
   };
   const Ran control = run("true");
   EXPECT_EQ(control.exit_code, 0) << control.err;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kBus = "org.freedesktop.DBus";
 
+// One descriptor up to a deadline, inside calls that are synchronous.
 Result<void> wait(int fd, short events, Deadline deadline) {
   for (;;) {
     const auto left =

@@ -721,7 +721,9 @@ TEST_F(QuarantineTest, AfterAnIncompleteLookADirectoryThatWasRenamedIsNew) {
   facts_.front().guarded.clear();  // as if neither had been seen
   facts_.front().complete = false;
   ::usleep(50'000);
-  facts_.front().started = test::file_clock();
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  facts_.front().started = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   EXPECT_EQ(moved(after()), Lines{});  // control
   ::usleep(50'000);
   tree.must("cd w && mv node_modules/h h");
@@ -732,7 +734,8 @@ TEST_F(QuarantineTest, AfterAnIncompleteLookADirectoryThatWasRenamedIsNew) {
 // What git's configuration names only since the run began was writable: the user's own stays if nothing touched it.
 TEST_F(QuarantineTest, WhatGitNamesSinceTheRunBeganIsJudged) {
   tree.must(
-      "git init -q w && cd w && mkdir hooks tools && touch hooks/pre-commit tools/post-commit shared kept");
+      "git init -q w && cd w && mkdir hooks tools && touch hooks/pre-commit tools/post-commit "
+      "shared kept");
   ::usleep(50'000);
   before();
   ::usleep(50'000);

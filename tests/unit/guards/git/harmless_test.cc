@@ -49,6 +49,8 @@ TEST(HarmlessTest, WhatRunsOrRedirectsIsNot) {
                                  "[core]\nexcludesFile = x",
                                  "[core]\nalternateRefsCommand = x",
                                  "[core]\nworktree = ..",
+                                 "[extensions]\nrefStorage = files://../../x",
+                                 "[extensions]\nobjectFormat = ../x",
                                  "[core]\nsharedRepository = 0666",
                                  "[core]\nsharedRepository = all",
                                  "[include]\npath = x",
