@@ -39,7 +39,8 @@ class QuarantineTest : public testing::Test {
                        .mounted = mounted_,
                        .places = {},
                        .versions = versions_,
-                       .doubtful = doubtful_},
+                       .doubtful = doubtful_,
+                       .git_user = git_user_},
                       facts_, directory);
   }
   // As if there were mounts on these, of which nothing is left to see.
@@ -74,6 +75,7 @@ class QuarantineTest : public testing::Test {
   std::vector<Path> mounted_{};
   Versions versions_{};
   std::vector<Path> doubtful_{};
+  GitUser git_user_{};
 };
 
 TEST_F(QuarantineTest, WhatWasThereStays) {
@@ -739,9 +741,11 @@ TEST_F(QuarantineTest, WhatGitNamesSinceTheRunBeganIsJudged) {
   ::usleep(50'000);
   before();
   ::usleep(50'000);
+  git_user_.configurations = {tree / "settings"};
   tree.must(
-      "cd w && git config core.hooksPath hooks && git config include.path ../shared && "
-      "git config --add include.path ../kept && git config --add core.hooksPath tools");
+      "git config -f settings core.hooksPath $PWD/w/hooks && git config -f settings include.path "
+      "$PWD/w/shared && git config -f settings --add include.path $PWD/w/kept && "
+      "git config -f settings --add core.hooksPath $PWD/w/tools");
   EXPECT_EQ(moved(after()), Lines{});  // control
   tree.must("cd w && echo evil >hooks/pre-commit && echo evil >shared");
   EXPECT_EQ(moved(after()), (Lines{"hooks: guard .git/hooks", "shared: guard .git/config"}));
