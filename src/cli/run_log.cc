@@ -93,14 +93,13 @@ void RunLog::begin(const Request& request) {
   const std::vector<std::string>& command = request.options.command;
   const std::size_t arguments = command.empty() ? 0 : command.size() - 1;
   // Not the arguments: they often contain tokens.
-  const std::array fields{
-      LogField{"program", command.empty() ? std::string() : command.front()},
-      LogField{"arguments", static_cast<std::int64_t>(arguments)},
-      LogField{"view", std::string(to_text(policy.view))},
-      LogField{"network", std::string(to_text(policy.network))},
-      LogField{"memory", count_or_unlimited(policy.limits.memory)},
-      LogField{"pids", count_or_unlimited(policy.limits.pids)},
-      LogField{"timeout_ms", milliseconds_or_unlimited(policy.limits.timeout)}};
+  const std::array fields{LogField{"program", command.empty() ? std::string() : command.front()},
+                          LogField{"arguments", static_cast<std::int64_t>(arguments)},
+                          LogField{"view", std::string(to_text(policy.view))},
+                          LogField{"network", std::string(to_text(policy.network))},
+                          LogField{"memory", count_or_unlimited(policy.limits.memory)},
+                          LogField{"pids", count_or_unlimited(policy.limits.pids)},
+                          LogField{"timeout_ms", milliseconds_or_unlimited(policy.limits.timeout)}};
   logger_->write(LogLevel::debug, kSpan, "starting a command", fields);
 }
 

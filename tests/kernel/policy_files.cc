@@ -532,11 +532,10 @@ KERNEL_TEST(PolicyFiles, VerboseRunsLogOneObjectALineAndNoSecret) {
   const Home home(workspace);
   RunOptions options = home.options();
   options.environment["MY_API_KEY"] = "correct-horse-battery";
-  const Ran ran = run_coop(
-      {"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--memory", "1g", "--timeout", "1m", "--",
-       "sh", "-c", "exit 3",
-       "correct-horse-battery", std::string("gh") + "p_0123456789abcdefghij0123456789abcdef"},
-      options);
+  const Ran ran = run_coop({"run", "-v", "--env", "DB_PASSWORD=staple-staple", "--memory", "1g",
+                            "--timeout", "1m", "--", "sh", "-c", "exit 3", "correct-horse-battery",
+                            std::string("gh") + "p_0123456789abcdefghij0123456789abcdef"},
+                           options);
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   EXPECT_EQ(ran.err.find("correct-horse"), std::string::npos);
   EXPECT_EQ(ran.err.find("staple-staple"), std::string::npos);
