@@ -99,7 +99,7 @@ class Quarantine {
   void look(const Path& root, const WorkspaceFacts& before) {
     WorkspaceFacts known = before;
     // The user may have set core.hooksPath or include.path during the run, to what the sandbox could write.
-    appeared_ = named_now(trees_.names, before, trees_.roots, trees_.git_user);
+    appeared_ = named_now(trees_.names, before, trees_.served, trees_.roots, trees_.git_user);
     known.named.insert(known.named.end(), appeared_.begin(), appeared_.end());
     std::ranges::sort(known.named);
     const Result<WorkspaceFacts> now = inspect_again(

@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "base/path.h"
-#include "guards/git/directory.h"
 #include "guards/git/outside.h"
 #include "guards/names.h"
 #include "guards/trail.h"
@@ -104,17 +103,18 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   return cannot_look(root, stop);
 }
 
-// As the configuration is now, of those repositories that were there before.
+// Only from files that the sandbox could not write: it must not make coop take the user's directories away by naming them.
 std::vector<NamedPath> named_now(std::span<const std::string> guards, const WorkspaceFacts& before,
-                                 const std::vector<Path>& trees, const GitUser& user) {
+                                 std::span<const GitDirectory> served,
+                                 const std::vector<Path>& trees, GitUser user) {
+  std::erase_if(user.configurations, [&](const Path& path) {
+    return std::ranges::any_of(trees, [&](const Path& tree) { return is_within(path, tree); });
+  });
   GitNames names(user, trees);
-  for (const GitDirectory& git : before.git) names.repository(AT_FDCWD, git.path);
-  for (const GuardedPath& found : before.guarded) {
-    if (found.guard != ".git" || found.directory || !found.link.empty()) continue;
-    const std::optional<std::string> text = read_small(AT_FDCWD, found.path);
-    const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
-    if (target) names.checkout(parent_of(found.path), *target);
-  }
+  for (const GitDirectory& git : before.git)
+    if (std::ranges::any_of(served,
+                            [&](const GitDirectory& one) { return is_within(git.path, one.path); }))
+      names.repository(AT_FDCWD, git.path);
   std::vector<NamedPath> named;
   std::ranges::copy_if(names.named(), std::back_inserter(named), [&](const NamedPath& path) {
     return is_guarded(guards, path) && !std::ranges::binary_search(before.named, path);

@@ -28,10 +28,12 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
                                          std::span<const Path> writable = {},
                                          const GitUser& user = {}, const TreeMemory& memory = {});
 
-// What git's configuration names now and did not when `before` was made: a program of the host has changed it since. `trees`: the
-// writable ones. To be added to `before.named` for inspect_again().
+// What git's configuration names now and did not when `before` was made: a program of the host has changed it since. Of the user's
+// settings outside of `trees`, the writable ones, and of the repositories that were `served`. To be added to `before.named`
+// for inspect_again().
 std::vector<NamedPath> named_now(std::span<const std::string> guards, const WorkspaceFacts& before,
-                                 const std::vector<Path>& trees, const GitUser& user);
+                                 std::span<const GitDirectory> served,
+                                 const std::vector<Path>& trees, GitUser user);
 
 // The same walk after the run. The outside git directories and the named paths are those of
 // `before`: the files that prove or name them were writable meanwhile. A run may have made more guarded files than can be listed: the rest goes to `spill`.

@@ -404,6 +404,7 @@ KERNEL_TEST(KernelEmbedding, TheCallersChildrenAndSignalsAreItsOwn) {
   counting.sa_handler = [](int) { ++child_signals; };
   ASSERT_EQ(::sigaction(SIGCHLD, &counting, &before), 0);
   child_signals = 0;
+  EXPECT_TRUE(exec(policy_of(workspace), "true").has_value());
   {
     Result<Sandbox> box = spawn(policy_of(workspace), Command{.arguments = {"sleep", "60"}}, {});
     ASSERT_TRUE(box.has_value());
@@ -412,7 +413,6 @@ KERNEL_TEST(KernelEmbedding, TheCallersChildrenAndSignalsAreItsOwn) {
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
   }
-  EXPECT_TRUE(exec(policy_of(workspace), "true").has_value());
   EXPECT_EQ(child_signals, 0);
   ::sigaction(SIGCHLD, &before, nullptr);
 }
