@@ -150,8 +150,8 @@ class Quarantine {
     }
     if (old == nullptr) {
       const bool appeared = has_appeared(found.path);
-      if (appeared ? !may_have_changed_since(root, found, before.started)
-                   : !is_new(root, found, before))
+      if (appeared ? !may_have_changed_since(base, found, before.started)
+                   : !is_new(base, found, before))
         return;
       if (was_elsewhere(found)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.
@@ -273,7 +273,9 @@ class Quarantine {
   // Named by git's configuration since the run began.
   bool has_appeared(const Path& path) const {
     return std::ranges::any_of(appeared_, [&](const NamedPath& named) {
-      return named.path.starts_with('/') && is_within(path, normalize(named.path));
+      // A relative one counts in every repository.
+      return named.path.starts_with('/') ? is_within(path, normalize(named.path))
+                                         : ("/" + path + "/").contains("/" + named.path + "/");
     });
   }
 
@@ -281,7 +283,7 @@ class Quarantine {
   // the store as one.
   Spilled spill(const Path& root, const WorkspaceFacts& before, DirectoryStack& directory,
                 const std::string& name, const GuardedPath& found) {
-    if (find(found.path) != nullptr || !is_new(root, found, before) ||
+    if (find(found.path) != nullptr || !is_new(base_of(root, before, found.path), found, before) ||
         is_within(found.path, store_.directory()))
       return Spilled::left;
     directory.make_writable();

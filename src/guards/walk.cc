@@ -436,6 +436,7 @@ void GuardWalk::follow_links_in(const Path& directory, const GuardedPath& guarde
           below.push_back((type == DT_LNK ? "l" : "d") + std::string(entry));
         return below.size() < kMost ? Next::go_on : Next::stop;
       });
+  if (below.size() >= kMost) return give_up(Stop::too_large);
   for (const std::string& entry : below) {
     GuardedPath inside = guarded;
     inside.path = join(directory, entry.substr(1));
@@ -457,10 +458,8 @@ void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
 void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
                                 std::size_t levels) {
   constexpr std::size_t kMost = 20'000;
-  if (++followed_ > kMost) {
-    complete_ = false;
-    return;
-  }
+  // Ending in silence would leave the targets of the user's own links unguarded: another sandbox can make thousands.
+  if (++followed_ > kMost) return give_up(Stop::too_large);
   const std::optional<Path> target = canonical(link.path + std::string(rest));
   struct stat status{};
   if (!target || tree_of(*target, writable_) == nullptr || is_within(link.path, *target) ||
@@ -495,7 +494,10 @@ void GuardWalk::named(const NamedPath& name) {
   GuardedPath found =
       make_fact(trail.place, name.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
   found.through = through;
+  const GuardedPath kept = found;
   keep(std::move(found));
+  constexpr std::size_t kLevels = 3;
+  if (kept.directory) follow_links_in(trail.place, kept, kLevels);
 }
 
 void GuardWalk::keep(GuardedPath found) {

@@ -65,6 +65,7 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
   facts.git = walk.take_git();
   facts.complete = walk.complete();
   stop = walk.stop();
+  if (names_now != nullptr && names_now->full()) stop = GuardWalk::Stop::too_large;
   return facts;
 }
 
@@ -75,8 +76,8 @@ std::unexpected<Error> cannot_look(const Path& root, GuardWalk::Stop stop) {
       .kind = large ? Error::Kind::unsupported : Error::Kind::unavailable,
       .operation = "look for guarded files",
       .subject = root,
-      .hint = large ? "it has more than 50 million entries, or 64 MiB of guarded paths: choose a "
-                      "smaller workspace"
+      .hint = large ? "it has too many entries, guarded paths, symlinks in guarded directories or "
+                      "directories that git's settings name: choose a smaller workspace"
                     : "its directories are being moved all the time: try again when the other "
                       "program has ended"});
 }

@@ -17,7 +17,6 @@
 #include "policy/builtin.h"
 #include "request/sources.h"
 #include "run/built_in_secrets.h"
-#include "run/cleanup/cleanup.h"
 #include "run/workspace_secrets.h"
 #include "sys/real_path.h"
 

@@ -10,6 +10,7 @@
 #include "guards/walk.h"
 #include "host/facts.h"
 #include "plan/plan.h"
+#include "run/cleanup/cleanup.h"
 #include "run/own_directories.h"
 
 namespace coop::run {
@@ -23,7 +24,7 @@ struct Prepared {
   Path indexes{};                            // of looks at the writable trees
   std::shared_ptr<const HostFacts> facts{};  // what the plan was made from
   guards::GitUser git_user{};
-  std::vector<MountFact> mounts{};  // of the host, below the writable trees
+  std::vector<MountBelow> mounts{};  // of the host
 };
 
 // Whether a look at the writable trees may leave something in coop's state for the next.

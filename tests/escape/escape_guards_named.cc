@@ -52,6 +52,44 @@ KERNEL_TEST(EscapeGuardsNamed, ReplacingADirectoryAboveTheHooks) {
   expect_guarded(workspace, {"rename", "tools", "old"}, ".git/hooks", {EBUSY, EROFS, EXDEV});
 }
 
+// "githooks/pre-commit -> ../scripts/check": the host runs what it leads to.
+KERNEL_TEST(EscapeGuardsNamed, ChangingWhatALinkInTheHooksDirectoryLeadsTo) {
+  const Workspace workspace;
+  make_repository_with_hooks_path(workspace.path());
+  make_directories(workspace / "scripts");
+  write_file(workspace / "scripts/check", "#!/bin/sh\n");
+  ASSERT_EQ(
+      run_bare({"ln", "-s", "../scripts/check", workspace / "githooks/post-commit"}).exit_code, 0);
+  expect_guarded(workspace, {"write", "scripts/check", "evil"}, ".git/hooks", {EROFS});
+}
+
+// Thousands of links or names of another sandbox must not use up what is followed for the user's.
+KERNEL_TEST(EscapeGuardsNamed, TooManyLinksOrNamesAreAnError) {
+  const Workspace workspace;
+  git(workspace.path(), {"init", "-q"});
+  const auto run = [&] { return workspace.run({"true"}, {}, workspace.options()); };
+  EXPECT_EQ(run().exit_code, 0);  // control
+  ASSERT_EQ(
+      run_bare(
+          {"sh", "-c",
+           "cd " + workspace.path() +
+               "; for i in $(seq 1200); do echo \"[core] hooksPath = h$i\"; done >> .git/config"})
+          .exit_code,
+      0);
+  Ran ran = run();
+  EXPECT_EQ(ran.exit_code, 125) << ran.err;
+  EXPECT_NE(ran.err.find("git's settings name"), std::string::npos) << ran.err;
+  git(workspace.path(), {"init", "-q", "other"});
+  write_file(workspace / ".git/config", "");
+  ASSERT_EQ(run_bare({"sh", "-c",
+                      "cd " + workspace.path() +
+                          "/other/.git/hooks; for i in $(seq 1100); do ln -s x l$i; done"})
+                .exit_code,
+            0);
+  ran = run();
+  EXPECT_EQ(ran.exit_code, 125) << ran.err;
+}
+
 // The user chooses the hooks directory while a command runs that has it writable.
 KERNEL_TEST(EscapeGuardsNamed, HooksThatTheUserNamesDuringTheRun) {
   const Workspace workspace;

@@ -169,7 +169,8 @@ KERNEL_TEST(EscapeMounts, AMountBelowTheWorkspaceDuringTheRunIsAnError) {
   make_directories(workspace / "sub");
   const auto run = [&](const std::string& meanwhile) {
     return run_bare({"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-                     "cd \"$2\"; rm -f ready go; \"$1\" run -- sh -c 'cd sub; touch ../ready; "
+                     "cd \"$2\"; rm -rf ready go n old; mkdir n; mount --bind n sub; \"$1\" run -- "
+                     "sh -c 'cd sub; touch ../ready; "
                      "while [ ! -e ../go ]; do sleep "
                      "0.01; done; echo evil > .envrc' & coop=$!; for i in $(seq 1500); do test -e "
                      "ready && break; "
@@ -181,9 +182,13 @@ KERNEL_TEST(EscapeMounts, AMountBelowTheWorkspaceDuringTheRunIsAnError) {
   const Ran control = run("true");
   EXPECT_EQ(control.exit_code, 0) << control.err;
   EXPECT_FALSE(exists(workspace / "sub/.envrc"));
-  const Ran ran = run("mount -t tmpfs none sub");
-  EXPECT_EQ(ran.exit_code, 125) << ran.err;
-  EXPECT_NE(ran.err.find("mounted or unmounted"), std::string::npos) << ran.err;
+  for (const char* const change : {"mount -t tmpfs none sub",
+                                   // Another directory of the same name, mounted at the same place.
+                                   "umount sub; mv n old; mkdir n; mount --bind n sub"}) {
+    const Ran ran = run(change);
+    EXPECT_EQ(ran.exit_code, 125) << change << ran.err;
+    EXPECT_NE(ran.err.find("mounted or unmounted"), std::string::npos) << change << ran.err;
+  }
 }
 
 }  // namespace

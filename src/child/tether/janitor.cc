@@ -20,6 +20,11 @@ constexpr int kSupervisor = 4;
 
 // A copy of a control socket held here would keep a sandbox alive after its supervisor.
 void keep_only(int socket, int supervisor) noexcept {
+  // First of all the others: the limit on descriptors may be reached, and a supervisor whose descriptor is missing counts
+  // as dead.
+  const int kept[] = {socket < supervisor ? socket : supervisor,
+                      socket < supervisor ? supervisor : socket};
+  close_all_but(kept, 2);
   const long high_socket = raw::call(SYS_fcntl, socket, F_DUPFD, 10);
   const long high_supervisor = raw::call(SYS_fcntl, supervisor, F_DUPFD, 10);
   raw::call(SYS_dup3, high_socket, kSocket, 0);

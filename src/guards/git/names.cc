@@ -177,7 +177,7 @@ void GitNames::add(NamedPath named) {
   if (named_.size() < kMostNamed) {
     named_.insert(std::move(named));
   } else {
-    notes_.insert("guards: git's configuration names too many places: some are not guarded");
+    full_ = true;
   }
 }
 

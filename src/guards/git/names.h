@@ -38,6 +38,8 @@ class GitNames {
   // Sorted, each once.
   std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }
   std::vector<std::string> notes() const;
+  // More are named than can be listed: some are missing.
+  bool full() const { return full_; }
 
  private:
   void read_user(const GitUser& user);
@@ -54,6 +56,7 @@ class GitNames {
   GitSettingsReader reader_;
   std::set<NamedPath> named_{};
   std::set<std::string> notes_{};
+  bool full_ = false;
 };
 
 }  // namespace coop::guards

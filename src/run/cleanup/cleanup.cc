@@ -20,6 +20,9 @@ void visit_fields(auto& archive, Cleanup& cleanup) {
 void visit_fields(auto& archive, guards::GitUser& user) {
   archive(user.home, user.config_home, user.homes, user.configurations);
 }
+void visit_fields(auto& archive, MountBelow& below) {
+  archive(below.mount, below.device, below.inode);
+}
 void visit_fields(auto& archive, MountFact& mount) {
   archive(mount.device, mount.root, mount.target, mount.type, mount.source, mount.read_only);
 }

@@ -1,6 +1,7 @@
 // The remaining cleanup of a sandbox whose supervisor was killed, as data: the janitor does it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,14 @@
 
 namespace coop::run {
 
+// A mount of the host in a tree that a sandbox can write, and which directory or file it shows.
+struct MountBelow {
+  MountFact mount{};
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const MountBelow&) const = default;
+};
+
 struct Cleanup {
   std::vector<Path> groups{};  // control groups to remove
   GuardPlan guards{};
@@ -27,7 +36,7 @@ struct Cleanup {
   std::vector<Path> abandoned{};  // of these, what no other run will judge; sorted
   std::vector<Path> gaps{};       // guarded paths whose mounts were lost for a while
   guards::GitUser git_user{};
-  std::vector<MountFact> mounts{};  // of the host, below the guards' roots
+  std::vector<MountBelow> mounts{};  // of the host, below the guards' roots
   // In served directories. Not for the janitor: what was written until the supervisor was killed is not known.
   guards::Touched touched{};
   bool operator==(const Cleanup&) const = default;
@@ -44,7 +53,8 @@ struct Remains {
 guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains);
 
 // The mounts of the host below some trees.
-std::vector<MountFact> mounts_below(std::span<const Path> roots, std::vector<MountFact> mounts);
+std::vector<MountBelow> mounts_below(std::span<const Path> roots,
+                                     const std::vector<MountFact>& mounts);
 
 void carry_out(const Cleanup& cleanup, const Remains& remains);
 

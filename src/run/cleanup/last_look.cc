@@ -60,6 +60,9 @@ class Relocation {
     move(cleanup.abandoned);
     std::ranges::sort(cleanup.abandoned);
     move(cleanup.gaps);
+    for (MountBelow& below : cleanup.mounts) move(below.mount.target);
+    std::ranges::sort(cleanup.mounts, {},
+                      [](const MountBelow& below) { return below.mount.target; });
   }
 
  private:
@@ -103,11 +106,10 @@ void lose(guards::QuarantineReport& report, const Path& root) {
 }
 
 // A mount that the host has made or removed below a tree shows other files there than the sandbox had.
-void note_mounts(guards::QuarantineReport& report, const Cleanup& cleanup,
-                 std::span<const Path> roots) {
+void note_mounts(guards::QuarantineReport& report, const Cleanup& cleanup) {
   const Result<std::string> table = read_file("/proc/self/mountinfo");
-  const std::vector<MountFact> now =
-      mounts_below(roots, host::parse_mountinfo(table ? *table : std::string()));
+  const std::vector<MountBelow> now =
+      mounts_below(cleanup.guards.roots, host::parse_mountinfo(table ? *table : std::string()));
   if (now == cleanup.mounts) return;
   report.complete = false;
   report.notes.push_back(
@@ -118,13 +120,21 @@ void note_mounts(guards::QuarantineReport& report, const Cleanup& cleanup,
 
 }  // namespace
 
-std::vector<MountFact> mounts_below(std::span<const Path> roots, std::vector<MountFact> mounts) {
-  std::erase_if(mounts, [&](const MountFact& mount) {
-    return std::ranges::none_of(roots, [&](const Path& root) {
+std::vector<MountBelow> mounts_below(std::span<const Path> roots,
+                                     const std::vector<MountFact>& mounts) {
+  std::vector<MountBelow> below;
+  for (const MountFact& mount : mounts) {
+    const bool inside = std::ranges::any_of(roots, [&](const Path& root) {
       return mount.target != root && is_within(mount.target, root);
     });
-  });
-  return mounts;
+    if (!inside) continue;
+    // Another directory of the same name may be mounted in the same place.
+    struct stat status{};
+    if (::lstat(mount.target.c_str(), &status) < 0) status = {};
+    below.push_back({mount, status.st_dev, status.st_ino});
+  }
+  std::ranges::stable_sort(below, {}, [](const MountBelow& one) { return one.mount.target; });
+  return below;
 }
 
 guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
@@ -152,7 +162,7 @@ guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
   }
   GuardPlan& guards = cleanup.guards;
   if (guards.roots.empty()) return found;
-  note_mounts(found, cleanup, roots);
+  note_mounts(found, cleanup);
   // It was not served all the time.
   std::erase_if(guards.served,
                 [&](const GitDirectory& git) { return contains(cleanup.gaps, git.path); });
