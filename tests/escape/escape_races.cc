@@ -151,7 +151,7 @@ KERNEL_TEST(EscapeRaces, GuardedDirectorySwappedWhileItIsGuarded) {
   // The decoy may contain the hook: without a HEAD it is no repository, and git runs nothing there.
   EXPECT_FALSE(exists(workspace / ".git/HEAD") && exists(workspace / ".git/hooks/pre-commit"));
   const std::vector<std::string> left = repositories_below(workspace.around().path());
-  EXPECT_EQ(left.size(), 1u);
+  EXPECT_EQ(left.size(), 1u) << testing::PrintToString(left);
   // A repository that coop saw as a symlink before was quarantined whole, with the hook.
   for (const std::string& repository : left)
     if (!repository.contains("/coop/quarantine/")) {
