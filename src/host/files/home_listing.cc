@@ -14,7 +14,7 @@
 
 namespace coop::host {
 
-const HomeListing::Names* HomeListing::names_in(std::size_t directory) {
+const HomeNames* HomeListing::names_in(std::size_t directory) {
   auto& [read, names] = listed_[directory];
   if (std::exchange(read, true)) return names ? &*names : nullptr;
   const UniqueFd fd(
@@ -24,7 +24,7 @@ const HomeListing::Names* HomeListing::names_in(std::size_t directory) {
   const long size =
       fd.valid() ? ::syscall(SYS_getdents64, fd.get(), buffer.data(), buffer.size()) : -1;
   if (size < 0) return nullptr;
-  Names found;
+  HomeNames found;
   for (long at = 0; at < size;) {
     const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
     found.add(entry->d_name);
@@ -42,7 +42,7 @@ bool HomeListing::misses_below(std::string_view below) {
       directory = known;
   const std::string_view rest =
       directory == 0 ? below : below.substr(kDirectories[directory].size() + 1);
-  const Names* names = names_in(directory);
+  const HomeNames* names = names_in(directory);
   return names != nullptr && !names->contains(rest.substr(0, rest.find('/')));
 }
 

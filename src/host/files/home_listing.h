@@ -14,6 +14,32 @@
 
 namespace coop::host {
 
+struct NameHash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+// Two thousand paths are asked about, and a few of them exist: one bit of a table answers for most.
+class HomeNames {
+ public:
+  void add(std::string_view name) {
+    maybe_.set(bit_of(name));
+    names_.emplace(name);
+  }
+  bool contains(std::string_view name) const {
+    return maybe_.test(bit_of(name)) && names_.contains(name);
+  }
+
+ private:
+  static constexpr std::size_t kBits = 4096;
+  static std::size_t bit_of(std::string_view name) {
+    const auto letter = [&](std::size_t at) {
+      return at < name.size() ? static_cast<unsigned char>(name[at]) : 0U;
+    };
+    return (name.size() * 929 + letter(1) * 131 + letter(2) * 31 + letter(4)) % kBits;
+  }
+  std::bitset<kBits> maybe_{};
+  std::unordered_set<std::string, NameHash, std::equal_to<>> names_{};
+};
+
 class HomeListing {
  public:
   explicit HomeListing(Path home) : home_(std::move(home)) {}
@@ -24,42 +50,16 @@ class HomeListing {
   bool misses_below(std::string_view below);
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-  };
-  // Two thousand paths are asked about, and a few of them exist: one bit of a table answers for most.
-  class Names {
-   public:
-    void add(std::string_view name) {
-      maybe_.set(bit_of(name));
-      names_.emplace(name);
-    }
-    bool contains(std::string_view name) const {
-      return maybe_.test(bit_of(name)) && names_.contains(name);
-    }
-
-   private:
-    static constexpr std::size_t kBits = 4096;
-    static std::size_t bit_of(std::string_view name) {
-      const auto letter = [&](std::size_t at) {
-        return at < name.size() ? static_cast<unsigned char>(name[at]) : 0U;
-      };
-      return (name.size() * 929 + letter(1) * 131 + letter(2) * 31 + letter(4)) % kBits;
-    }
-    std::bitset<kBits> maybe_{};
-    std::unordered_set<std::string, Hash, std::equal_to<>> names_{};
-  };
-
   static constexpr std::array<std::string_view, 5> kDirectories{"", ".config", ".local/share",
                                                                 ".local/state", ".cache"};
 
   struct Listed {
     bool read = false;
-    std::optional<Names> names{};
+    std::optional<HomeNames> names{};
   };
 
   // Null for a directory with too many entries, where looking at each path takes less time.
-  const Names* names_in(std::size_t directory);
+  const HomeNames* names_in(std::size_t directory);
 
   Path home_;
   std::array<Listed, kDirectories.size()> listed_{};
