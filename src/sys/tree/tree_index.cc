@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -56,10 +55,8 @@ DirectoryState state_of(const struct statx& status) {
 
 std::string key_of(const IndexPlace& place) { return sha256_hex(place.tree + '\0' + place.key); }
 
-// Without the whole key, which is long: most trees are small and have no index. What is in the file is compared with all of it.
 Path file_of(const IndexPlace& place) {
-  const std::string key = std::to_string(std::hash<std::string>()(place.key));
-  return join(place.directory, sha256_hex(place.tree + '\0' + key).substr(0, 32) + ".index");
+  return join(place.directory, key_of(place).substr(0, 32) + ".index");
 }
 
 // Another user could say of a directory that nothing is in it.
@@ -201,7 +198,7 @@ void TreeIndex::compare(int root, std::uint64_t device, const std::vector<std::u
     try {
       second = std::thread([&] { compare_rows(root, device, clean, seen, next); });
     } catch (const std::system_error&) {
-      // None can be had: this one does it all.
+      next = 1;  // none can be had: this one does it all
     }
   }
   compare_rows(root, device, clean, seen, next);
