@@ -56,7 +56,7 @@ bool is_confined(const UserNamespaceClues& clues) {
 }
 
 // docker-default, the profile that docker puts on its containers, denies mount whatever the filter says.
-std::string with_apparmor(const UserNamespaceClues& clues, std::string fix) {
+std::string with_apparmor(const UserNamespaceClues& clues, const std::string& fix) {
   return is_confined(clues) ? fix + " --security-opt apparmor=unconfined" : fix;
 }
 
