@@ -146,9 +146,7 @@ KERNEL_TEST(EscapeRaces, GuardedDirectorySwappedWhileItIsGuarded) {
   make_raced_repository(workspace);
   {
     const Racer racer(swap_for_symlink(workspace / ".git", "other"));
-    // Few rounds: the racer can hide the directory from both looks of a run (a known limit).
-    constexpr int kFew = 5;
-    for (int round = 0; round < kFew; ++round) workspace.inside(attack, {}, workspace.options());
+    for (int round = 0; round < kRounds; ++round) workspace.inside(attack, {}, workspace.options());
   }
   // The decoy may contain the hook: without a HEAD it is no repository, and git runs nothing there.
   EXPECT_FALSE(exists(workspace / ".git/HEAD") && exists(workspace / ".git/hooks/pre-commit"));
