@@ -89,9 +89,9 @@ async def spawn(
                 answer: Dict[str, Any] = answer_of(
                     lambda answer_out: loaded.coop_run(text, descriptors, cancel_read, answer_out)
                 )
-                return answer
         finally:
             cancel.close()
+        return answer
 
     ended = in_thread(work)
     return Process(writer, stdout, stderr, ended, cancel)
