@@ -67,7 +67,7 @@ Result<std::uint64_t> parse_milliseconds(Value value) {
 Result<policy::Scalar> parse_number(const policy::KeyInfo& key, Value flag,
                                     Result<std::uint64_t> parsed) {
   const std::uint64_t number = TRY(of_flag(flag, std::move(parsed)));
-  TRY(of_flag(flag, policy::check_least(key, number)));
+  TRY(of_flag(flag, policy::check_range(key, number)));
   return number;
 }
 
@@ -303,6 +303,9 @@ constexpr std::array kFlags{
     Flag{"--time-offset", "", "SECONDS", kIdentity, "shift the monotonic and boot clocks",
          [](Options& o, Value flag, Value v) -> Result<void> {
            const std::int64_t seconds = TRY(of_flag(flag, parse_signed(v)));
+           if (seconds < -policy::kMostOffset || seconds > policy::kMostOffset)
+             return invalid(flag, "\"" + printable(v) + "\" is more than the kernel allows",
+                            "at most " + std::to_string(policy::kMostOffset) + " seconds");
            set_value(o, Key::time_offset, flag, std::to_string(seconds));
            return {};
          }}

@@ -43,8 +43,8 @@ Read read_word(const KeyInfo& key, const Node& node) {
 }
 
 // Of a number that TOML or a text gave.
-Read at_least(const KeyInfo& key, std::uint64_t number) {
-  TRY(check_least(key, number));
+Read within_range(const KeyInfo& key, std::uint64_t number) {
+  TRY(check_range(key, number));
   return number;
 }
 
@@ -60,19 +60,14 @@ Read read_size(const KeyInfo& key, const Node& node) {
   } else {
     return kWrongType;
   }
-  if (bytes > kLargestSize) return bad_value("too large");
-  return at_least(key, bytes);
+  return within_range(key, bytes);
 }
 
 Read read_count(const KeyInfo& key, const Node& node) {
   const std::int64_t* number = node.integer();
   if (number == nullptr) return kWrongType;
   const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(*number, 0));
-  const std::uint64_t most = key.key == Key::open_files ? kMostFiles : kMostProcesses;
-  if (count > most)
-    return bad_value("more than any kernel allows",
-                     "write at most " + std::to_string(most) + ", or \"unlimited\"");
-  return at_least(key, count);
+  return within_range(key, count);
 }
 
 Read read_cpus(const KeyInfo& key, const Node& node) {
@@ -91,8 +86,7 @@ Read read_cpus(const KeyInfo& key, const Node& node) {
   } else {
     return kWrongType;
   }
-  if (milli > kMostMilliCpus) return bad_value("more processors than any machine has");
-  return at_least(key, milli);
+  return within_range(key, milli);
 }
 
 Read read_duration(const KeyInfo& key, const Node& node) {
@@ -106,7 +100,7 @@ Read read_duration(const KeyInfo& key, const Node& node) {
   }
   const Result<std::chrono::milliseconds> parsed = parse_duration(text);
   if (!parsed) return bad_quantity(text, parsed.error());
-  return at_least(key, static_cast<std::uint64_t>(parsed->count()));
+  return within_range(key, static_cast<std::uint64_t>(parsed->count()));
 }
 
 Read read_image(const Node& node) {
@@ -134,13 +128,10 @@ Read read_hostname(const Node& node) {
                    "letters, digits, '-' and '.', at most 63");
 }
 
-// Further than any clock of the kernel counts.
-constexpr std::int64_t kFurthest = std::int64_t{1} << 33;
-
 Read read_seconds(const Node& node) {
   const std::int64_t* number = node.integer();
   if (number == nullptr) return kWrongType;
-  if (*number > kFurthest || *number < -kFurthest) return bad_value("too large");
+  if (*number > kMostOffset || *number < -kMostOffset) return bad_value("too large");
   return std::to_string(*number);
 }
 
@@ -232,7 +223,23 @@ std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, con
   return Setting{.value = *std::move(read), .origin = reporter.origin(node.at)};
 }
 
-Result<void> check_least(const KeyInfo& key, std::uint64_t number) {
+namespace {
+
+Result<void> check_most(const KeyInfo& key, std::uint64_t number) {
+  if (key.type == KeyType::size && number > kLargestSize) return bad_value("too large");
+  if (key.type == KeyType::cpus && number > kMostMilliCpus)
+    return bad_value("more processors than any machine has");
+  const std::uint64_t most = key.key == Key::open_files ? kMostFiles : kMostProcesses;
+  if (key.type == KeyType::count && number > most)
+    return bad_value("more than any kernel allows",
+                     "write at most " + std::to_string(most) + ", or \"unlimited\"");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_range(const KeyInfo& key, std::uint64_t number) {
+  TRY(check_most(key, number));
   if (number >= key.least) return {};
   std::string least = value_text(key.key, Setting{.value = key.least});
   std::erase(least, '"');

@@ -56,8 +56,11 @@ std::string expected_of(const KeyInfo& key);
 // `for example: memory = "2g"`
 std::string example_of(const KeyInfo& key, std::string_view name);
 
-// A number below the smallest with which anything can run is a slip: `memory = 2` for 2g.
-Result<void> check_least(const KeyInfo& key, std::uint64_t number);
+// In seconds; the kernel refuses clocks beyond half of what nanoseconds in 63 bits count.
+inline constexpr std::int64_t kMostOffset = 4'600'000'000;
+
+// A number below the smallest with which anything can run is a slip: `memory = 2` for 2g. So is one beyond any machine.
+Result<void> check_range(const KeyInfo& key, std::uint64_t number);
 
 // Letters, digits, '-' and '.', at most 63.
 bool is_hostname(std::string_view text);

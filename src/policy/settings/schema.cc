@@ -14,7 +14,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMaximumItems = 1000;
 constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 62;
-constexpr std::int64_t kMostOffset = std::int64_t{1} << 33;
 constexpr int kMostSeconds = 366 * 24 * 3600;
 constexpr std::string_view kSize = R"([0-9]+(\.[0-9]{1,3})?[kKmMgGtT]?([iI]?[bB])?)";
 constexpr std::string_view kDuration =

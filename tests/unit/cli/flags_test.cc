@@ -132,6 +132,10 @@ TEST(FlagsTest, AnUnknownFlagIsAnErrorWithASuggestion) {
   EXPECT_THAT(to_text(must_refuse({"--\x1b]0;x"})), testing::Not(HasSubstr("\x1b")));
 }
 
+TEST(FlagsTest, OfTheNamesThatAWordStartsTheShortestIsSuggested) {
+  EXPECT_THAT(must_refuse({"--tim", "3"}).hint, HasSubstr("--timeout"));
+}
+
 TEST(FlagsTest, MissingAndSuperfluousValuesAreErrors) {
   for (const Flag& flag : flags()) {
     const std::string name(flag.name);
@@ -169,9 +173,12 @@ TEST(FlagsTest, WrongValuesAreErrorsThatNameTheFlag) {
                          {"--memory", "0"},
                          {"--pids", "0"},
                          {"--pids", "-1"},
+                         {"--pids", "4194305"},
                          {"--cpus", "0"},
+                         {"--cpus", "1000001"},
                          {"--tmp-size", "0"},
                          {"--open-files", "0"},
+                         {"--open-files", "1073741817"},
                          {"--file-size", "x"},
                          {"--timeout", "0"},
                          {"--timeout", "soon"},
@@ -179,6 +186,7 @@ TEST(FlagsTest, WrongValuesAreErrorsThatNameTheFlag) {
                          {"--require", "luck"},
                          {"--best-effort", "seccomp"},
                          {"--time-offset", "x"},
+                         {"--time-offset", "99999999999999"},
                          {"--workspace", ""}};
   for (const Words& words : wrong) {
     const Error error = must_refuse(words);
