@@ -65,8 +65,6 @@ struct Denial {
   std::string hint{};            // what to do where there is no grant
   bool operator==(const Denial&) const = default;
 };
-// "connecting to example.com:443 (no rule allows it; to allow it: --allow-net example.com)"
-std::string to_text(const Denial& denial);
 
 // One decision about the network: a DNS query, a connection, or the first datagram of a flow.
 struct NetworkEvent {

@@ -14,6 +14,7 @@
 #include "cli/options_policy.h"
 #include "cli/run_log.h"
 #include "cli/usage/usage.h"
+#include "coop/text/denial.h"
 #include "report/exec_json.h"
 #include "report/text.h"
 #include "run/output/capture.h"

@@ -1,3 +1,5 @@
+#include "coop/text/denial.h"
+
 #include "base/path.h"
 #include "report/text.h"
 

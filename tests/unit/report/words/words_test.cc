@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "coop/text/denial.h"
 #include "origins.h"
 #include "report/text.h"
 #include "support/destination_rule.h"
