@@ -49,6 +49,10 @@ std::string in_quotes(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
 // Parsers differ on each of these: browsers drop tabs and newlines, and take a backslash for a slash.
 Result<void> check_characters(std::string_view text) {
   if (text.size() > kLongestUrl)
@@ -166,6 +170,23 @@ Result<std::string_view> check_scheme(std::string_view text, std::string& scheme
   return rest.substr(0, rest.find_first_of("/?#"));
 }
 
+// Versions of curl write escapes differently; this leaves nothing for them to write.
+std::string with_escapes(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte >= 0x80) escaped.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+    else escaped += text[i];
+    if (text[i] != '%' || i + 2 >= text.size() || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))
+      continue;
+    escaped.append({upper(text[i + 1]), upper(text[i + 2])});
+    i += 2;
+  }
+  return escaped;
+}
+
 }  // namespace
 
 Result<Url> parse_url(std::string_view text) {
@@ -176,7 +197,7 @@ Result<Url> parse_url(std::string_view text) {
   url.handle = Handle(::curl_url(), &::curl_url_cleanup);
   if (!url.handle) return system_error_of(ENOMEM, "curl_url");
   // A port that is none is curl's to refuse, but its message would not show it.
-  const CURLUcode code = ::curl_url_set(url.handle.get(), CURLUPART_URL, std::string(text).c_str(),
+  const CURLUcode code = ::curl_url_set(url.handle.get(), CURLUPART_URL, with_escapes(text).c_str(),
                                         CURLU_PATH_AS_IS | CURLU_URLENCODE | CURLU_DISALLOW_USER);
   const std::string port = get(url.handle, CURLUPART_PORT, CURLU_DEFAULT_PORT);
   std::from_chars(port.data(), port.data() + port.size(), url.port);
