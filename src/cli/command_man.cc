@@ -6,7 +6,8 @@
 namespace coop::cli {
 
 Result<int> command_man(const Parsed& parsed) {
-  const std::string name = parsed.arguments.empty() ? "coop" : parsed.arguments.front();
+  std::string name = parsed.arguments.empty() ? "coop" : parsed.arguments.front();
+  if (name == "run" || name == "policy" || name == "mcp") name = "coop-" + name;
   // Its section on tools comes from their table, which only coop-tools has.
   if (name == "coop-mcp") return become("tools", "man", {});
   const std::optional<std::string> page = man_page(name);

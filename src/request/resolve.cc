@@ -138,6 +138,16 @@ Result<void> check_show_home(const Wanted& wanted, const Policy& policy) {
   return invalid("--show-home", "has no effect in the minimal view", "add --view host");
 }
 
+void note_unmatched_variables(const Wanted& wanted, Policy& policy) {
+  for (const policy::Item& item : policy::items_of(wanted.flags, Key::env_pass))
+    if (has_wildcard(item.text) &&
+        std::ranges::none_of(policy.pass_environment, [&](const std::string& name) {
+          return matches_wildcard(item.text, name);
+        }))
+      policy.notes.push_back("--pass-env \"" + printable(item.text) +
+                             "\" passes nothing: no variable that may be passed has such a name");
+}
+
 Result<void> check_flags(const policy::Effective& effective) {
   for (const policy::Refusal& refusal : effective.refused)
     if (refusal.origin.scope == Scope::command_line)
@@ -224,6 +234,7 @@ Result<Resolved> resolve_layers(std::vector<policy::Layer> below, policy::Approv
   resolved.policy = TRY(policy::policy_from(resolved.effective, surroundings_of(facts, workspace)));
   TRY(check_show_home(wanted, resolved.policy));
   add_unkeyed(resolved.policy, wanted.unkeyed);
+  note_unmatched_variables(wanted, resolved.policy);
   return resolved;
 }
 

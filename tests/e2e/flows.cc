@@ -174,6 +174,7 @@ TEST(EndToEnd, TheManualPagesRenderWithoutWarnings) {
     EXPECT_EQ(rendered.err, "") << name;
   }
   EXPECT_EQ(run_coop({"man", "coop-nothing"}).exit_code, 125);
+  EXPECT_EQ(run_coop({"man", "run"}).out, run_coop({"man", "coop-run"}).out);
 }
 
 TEST(EndToEnd, ThePageOnToolsIsWhatTheirTableSays) {

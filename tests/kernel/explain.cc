@@ -169,6 +169,9 @@ KERNEL_TEST(KernelExplain, ANewGuardedFileWouldNotStay) {
   };
   EXPECT_THAT(explain(".mcp.json"), testing::HasSubstr("quarantine"));
   EXPECT_THAT(explain(".mcp.json"), testing::HasSubstr("--allow-guarded .mcp.json"));
+  // A bare word that is the name of a guard is no host.
+  const Ran word = run_coop({"policy", "explain", "mise.toml"}, {.directory = workspace.path()});
+  EXPECT_THAT(word.out, testing::HasSubstr("--allow-guarded mise.toml"));
   EXPECT_THAT(explain("plain"), testing::Not(testing::HasSubstr("quarantine")));
   EXPECT_THAT(explain(".mcp.json", {"--allow-guarded", ".mcp.json"}),
               testing::Not(testing::HasSubstr("quarantine")));
@@ -232,6 +235,8 @@ KERNEL_TEST(KernelExplain, QuestionsAreAnsweredInTheHomeDirectory) {
   EXPECT_THAT(path.out, HasSubstr("denied by built-in secrets"));
   EXPECT_THAT(path.err, HasSubstr("no workspace unless it is named"));
   EXPECT_EQ(run_coop({"policy", "explain", "example.com"}, options).exit_code, 0);
+  EXPECT_THAT(run_coop({"policy", "explain", "nothing"}, options).err,
+              testing::HasSubstr("for a path write ./nothing"));
   const Ran tools = run_coop({"tool", "--list"}, options);
   EXPECT_EQ(tools.exit_code, 0) << tools.err;
   EXPECT_THAT(tools.out, HasSubstr("read_file"));

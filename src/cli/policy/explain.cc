@@ -1,6 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/path.h"
 #include "cli/options_policy.h"
 #include "cli/policy/explain_host.h"
@@ -18,11 +20,13 @@ namespace coop::cli {
 
 namespace {
 
-// A word with a slash, "~" or an existing name is a path; anything else, and a URL, is a host.
+// A word with a slash, "~", an existing or a guarded name is a path; anything else, and a URL, is a host.
 bool is_path(const std::string& word) {
   if (word.find("://") != std::string::npos) return false;
   return word.find('/') != std::string::npos || word.starts_with('~') || word.starts_with('.') ||
-         ::access(word.c_str(), F_OK) == 0;
+         ::access(word.c_str(), F_OK) == 0 ||
+         std::ranges::find(policy::guards(), word, &policy::GuardEntry::name) !=
+             policy::guards().end();
 }
 
 bool is_socket(const Path& path) {
@@ -145,9 +149,13 @@ Result<int> policy_explain(const Parsed& parsed) {
   if (words.size() != 1 || words.front().empty())
     return invalid("policy explain", "one path or host is expected",
                    "coop policy explain [FLAGS OF RUN] PATH|HOST");
-  const report::Explained answer = is_path(words.front())
-                                       ? TRY(explain_path(request.policy, words.front()))
-                                       : TRY(explain_host(request, words.front()));
+  const std::string& word = words.front();
+  const bool path = is_path(word);
+  const report::Explained answer =
+      path ? TRY(explain_path(request.policy, word)) : TRY(explain_host(request, word));
+  if (!path && word.find_first_of(".:") == std::string::npos && word != "localhost")
+    say("note: no file has this name here, so this is the answer for a host; for a path write ./" +
+        printable(word));
   TRY(print_all(request.options.json ? report::explained_json(answer)
                                      : report::explained_text(answer)));
   return 0;

@@ -135,8 +135,12 @@ std::vector<Flag> flags_of(const CommandInfo& command) {
 
 std::string_view similar_name(std::string_view word, const std::vector<std::string_view>& names) {
   constexpr std::size_t kShortestStart = 4;
+  std::string_view begun;  // the shortest that starts with the word
   for (const std::string_view name : names)
-    if (word.size() >= kShortestStart && name.starts_with(word)) return name;
+    if (word.size() >= kShortestStart && name.starts_with(word) &&
+        (begun.empty() || name.size() < begun.size()))
+      begun = name;
+  if (!begun.empty()) return begun;
   // For a short word three edits match anything; the dashes of a flag always match.
   const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   return nearest(word, names, std::clamp<std::size_t>(letters / 3, 1, 3));

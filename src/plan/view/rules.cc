@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "plan/compile.h"
 #include "plan/view/layout.h"
+#include "policy/builtin.h"
 #include "report/words/words.h"
 
 namespace coop::plan {
@@ -141,6 +142,22 @@ Result<void> check_hidden_workspace(const PathRule& rule, std::size_t position,
                      " shows it, if you intend that");
 }
 
+// Naming such a path exactly is taken as meaning it, as with secrets; in a larger tree of the home it is guarded.
+void note_obeyed(const PathRule& rule, const PathFact& fact, const Policy& policy,
+                 const HostFacts& host, std::vector<std::string>& notes) {
+  if (rule.kind != RuleKind::read_write || rule.origin.part == Part::cache || host.home.empty())
+    return;
+  for (const policy::GuardEntry& guard : policy::guards()) {
+    if (guard.kind != policy::GuardKind::home_path ||
+        std::ranges::find(policy.allow_guarded, guard.name) != policy.allow_guarded.end() ||
+        !is_within(fact.canonical, policy::expand_home(guard.name, host.home)))
+      continue;
+    notes.push_back(report::in_words(rule.origin) + ": " + in_quotes(rule.path) +
+                    " is writable, and programs of the host obey it: " + std::string(guard.reason));
+    return;
+  }
+}
+
 // Naming a secret exactly is taken as meaning it (ADR 6). The plan and each run say so, whichever file has the rule.
 void note_secret(const PathRule& rule, const PathFact& fact, const Policy& policy,
                  const HostFacts& host, std::vector<std::string>& notes) {
@@ -155,7 +172,7 @@ void note_secret(const PathRule& rule, const PathFact& fact, const Policy& polic
            is_within(fact.canonical, host.fact(secret.path).canonical);
   };
   const auto secret = std::ranges::find_if(policy.rules, holds);
-  if (secret == policy.rules.end()) return;
+  if (secret == policy.rules.end()) return note_obeyed(rule, fact, policy, host, notes);
   notes.push_back(report::in_words(rule.origin) + ": " + in_quotes(rule.path) +
                   " is on the list of secrets (" + secret->reason + ") and is shown" +
                   (rule.kind == RuleKind::read_write ? ", writable" : ""));

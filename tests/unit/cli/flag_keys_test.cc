@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <set>
 
 #include "cli/flags.h"
 #include "golden/golden.h"
@@ -113,6 +114,45 @@ TEST(FlagKeysTest, TheOrganisationBoundsEveryFlagThatHasAKey) {
   }
 }
 
+// Options of sdk/typescript are flags by name.
+TEST(FlagKeysTest, TypeScriptHasTheSameOptions) {
+  std::ifstream file(COOP_SOURCE_DIRECTORY "/sdk/typescript/src/policy.ts");
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_THAT(source, testing::HasSubstr("export interface PolicyOptions {"));
+  const auto option_of = [](std::string_view flag) {
+    std::string option;
+    for (const char letter : flag.substr(2))
+      if (option.ends_with('-')) option.back() = static_cast<char>(letter - 'a' + 'A');
+      else option += letter;
+    return option;
+  };
+  const std::set<std::string_view> others{
+      // Arguments of their own, which are no policy.
+      "--workspace", "--chdir", "--config", "--as", "--as-self", "--agent", "--group", "--channel",
+      "--cron",
+      // The terminal and what coop prints: the package has pipes and reads JSON.
+      "--terminal", "--tty", "--no-tty", "--json", "--quiet", "--verbose", "--log-format", "--help",
+      // The default; or refused in this version.
+      "--debug", "--static", "--allow-network", "--mode", "--containers", "--vm", "--allow-kvm"};
+  for (const Flag& flag : flags())
+    if (!others.contains(flag.name))
+      EXPECT_THAT(source, testing::HasSubstr("  " + option_of(flag.name) + "?: ")) << flag.name;
+}
+
+TEST(FlagKeysTest, AWildcardThatPassesNothingIsNoted) {
+  const Options options = *parse(
+      std::vector<std::string>{"--pass-env", "OPENAI_*", "--pass-env", "LD_*", "--", "true"});
+  const HostFacts facts{.home = "/home/ann",
+                        .working_directory = "/home/ann/work",
+                        .environment = {{"ANTHROPIC_API_KEY", "k"}, {"LD_PRELOAD", "l"}}};
+  const Result<request::Resolved> resolved =
+      request::resolve_layers({}, policy::Approval::none, options.wanted, facts, "/home/ann/work");
+  ASSERT_TRUE(resolved.has_value()) << to_text(resolved.error());
+  EXPECT_THAT(resolved->policy.notes,
+              testing::ElementsAre(testing::HasSubstr("\"OPENAI_*\" passes nothing"),
+                                   testing::HasSubstr("\"LD_*\" passes nothing")));
+}
+
 TEST(FlagKeysTest, AWildcardPassesTheVariablesThatMatchAndInjectNothing) {
   const Options options = *parse(
       std::vector<std::string>{"--pass-env", "ANTHROPIC_*", "--pass-env", "LD*", "--", "true"});
@@ -131,6 +171,7 @@ TEST(FlagKeysTest, AWildcardPassesTheVariablesThatMatchAndInjectNothing) {
   ASSERT_TRUE(all.has_value()) << to_text(all.error());
   EXPECT_EQ(all->policy.pass_environment,
             (std::vector<std::string>{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "LDAP_HOST"}));
+  EXPECT_THAT(all->policy.notes, testing::IsEmpty());
   // The organisation's list is compared with each of them.
   EXPECT_TRUE(
       with({{Scope::organisation, ceiling_of("env = { names = [\"A*\", \"L*\"] }")}}).has_value());

@@ -63,6 +63,21 @@ TEST(PlanRulesTest, AGrantThatNamesASecretIsNoted) {
   EXPECT_EQ(notes({rule(RuleKind::read_only, "/opt/sdk")}), Notes{});
 }
 
+TEST(PlanRulesTest, AWritableGrantOfWhatTheHostObeysIsNoted) {
+  HostFacts host = machine();
+  add_path(host, "/home/ann/.local/bin");
+  const auto notes = [&](RuleKind kind) {
+    return with_rules(View::minimal, {rule(kind, "/home/ann/.local/bin")}, host).notes;
+  };
+  ASSERT_EQ(notes(RuleKind::read_write).size(), 1U);
+  EXPECT_TRUE(notes(RuleKind::read_write)
+                  .front()
+                  .ends_with("and programs of the host obey it: on the PATH of most shells, before "
+                             "the system's programs"))
+      << notes(RuleKind::read_write).front();
+  EXPECT_EQ(notes(RuleKind::read_only), std::vector<std::string>{});
+}
+
 TEST(PlanRulesTest, OfTwoRulesForTheSamePathTheLaterWins) {
   for (const View view : {View::minimal, View::host}) {
     const PathRule writable = rule(RuleKind::read_write, "/srv/data");
