@@ -20,13 +20,7 @@ std::vector<std::string> components(std::string_view path) {
   return names;
 }
 
-std::vector<std::string> folded_components(std::string_view path) {
-  std::vector<std::string> names = components(path);
-  for (std::string& name : names) name = folded(name);
-  return names;
-}
-
-bool begins_with(std::span<const std::string> names, const std::vector<std::string>& wanted) {
+bool begins_with(std::span<const std::string> names, std::span<const std::string_view> wanted) {
   return names.size() >= wanted.size() &&
          std::ranges::equal(names.first(wanted.size()), wanted, is_component);
 }
@@ -36,13 +30,9 @@ bool begins_with(std::span<const std::string> names, const std::vector<std::stri
 std::optional<std::string> rest_after(const Guard& guard, const std::vector<std::string>& link) {
   for (std::size_t count = guard.folded.size(); count > 0; --count) {
     if (link.size() < count) continue;
-    if (!begins_with(
-            std::span(link).last(count),
-            {guard.folded.begin(), guard.folded.begin() + static_cast<std::ptrdiff_t>(count)}))
-      continue;
+    if (!begins_with(std::span(link).last(count), guard.folded.first(count))) continue;
     std::string rest;
-    for (std::size_t index = count; index < guard.parts.size(); ++index)
-      rest += "/" + guard.parts[index];
+    for (const std::string_view part : guard.parts.subspan(count)) rest.append("/").append(part);
     return rest;
   }
   return std::nullopt;
@@ -116,7 +106,7 @@ std::optional<std::string> GuardMatcher::guard_behind_link(const GuardedPath& li
       if (!rest) continue;
       const Path place = follow_trail(link.path + *rest, trees_).place;
       if (!place.empty() && is_within(path, place) && !is_within(link.path, place))
-        return guard.name;
+        return std::string(guard.name);
     }
   return std::nullopt;
 }
@@ -179,7 +169,8 @@ std::optional<std::string> GuardMatcher::brought_about(const Path& directory, Pl
   const Result<void> looked_ahead = then.subtree(directory, place, reach);
   // An incomplete walk proves nothing.
   if (!looked || !looked_ahead || !then.complete())
-    return names_.in_git().empty() ? std::nullopt : std::optional(names_.in_git().front().name);
+    return names_.in_git().empty() ? std::nullopt
+                                   : std::optional(std::string(names_.in_git().front().name));
   const std::vector<GuardedPath> before = now.take_guarded();
   for (const GuardedPath& found : then.take_guarded())
     if (std::ranges::find(before, found.path, &GuardedPath::path) == before.end())

@@ -1,11 +1,14 @@
 #include "guards/names.h"
 
 #include <algorithm>
+#include <memory>
+#include <memory_resource>
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
+#include "host/text.h"
 #include "policy/builtin.h"
-#include "sys/tree/directory_stack.h"
 
 namespace coop::guards {
 
@@ -43,19 +46,9 @@ bool is_folded_to(std::string_view name, std::string_view wanted) {
   return wanted.empty();
 }
 
-Guard make_guard(const std::string& name, std::string_view rest) {
-  Guard guard{.name = name};
-  while (!rest.empty()) {
-    std::string part = take_component(rest);
-    if (part.empty()) continue;
-    guard.folded.push_back(folded(part));
-    guard.parts.push_back(std::move(part));
-  }
-  return guard;
-}
-
 // How many of a guard's first parts, but not all of them, are the last components of a path; 0 for none.
-std::size_t parts_in(const std::vector<std::string>& path, const std::vector<std::string>& parts) {
+std::size_t parts_in(const std::vector<std::string>& path,
+                     std::span<const std::string_view> parts) {
   for (std::size_t count = std::min(parts.size() - 1, path.size()); count > 0; --count)
     if (std::equal(path.end() - static_cast<std::ptrdiff_t>(count), path.end(), parts.begin()))
       return count;
@@ -63,6 +56,14 @@ std::size_t parts_in(const std::vector<std::string>& path, const std::vector<std
 }
 
 }  // namespace
+
+std::vector<std::string> folded_components(std::string_view path) {
+  std::vector<std::string> components;
+  while (!path.empty())
+    if (const std::string_view part = host::take_field(path, '/'); !part.empty())
+      components.push_back(folded(part));
+  return components;
+}
 
 std::string folded(std::string_view name) {
   std::string text;
@@ -76,25 +77,74 @@ bool is_component(std::string_view folded_name, std::string_view component) {
   return folded_name.size() > component.size() && folded_name.starts_with(component);
 }
 
+class GuardNames::Texts {
+ public:
+  std::string_view copy(std::string_view text) {
+    char* const place = static_cast<char*>(memory_.allocate(text.size(), 1));
+    std::ranges::copy(text, place);
+    return {place, text.size()};
+  }
+
+  // Text of the list of guards stays where it is.
+  Guard guard(std::string_view name, std::string_view rest) {
+    const std::size_t most = static_cast<std::size_t>(std::ranges::count(rest, '/')) + 1;
+    std::string_view* const parts = list(most);
+    std::string_view* other = parts;  // most names are as they are compared
+    std::size_t count = 0;
+    while (!rest.empty()) {
+      const std::string_view part = host::take_field(rest, '/');
+      if (part.empty()) continue;
+      if (other == parts && !is_folded(part)) {
+        other = list(most);
+        std::copy_n(parts, count, other);
+      }
+      if (other != parts) other[count] = is_folded(part) ? part : copy(folded(part));
+      parts[count++] = part;
+    }
+    return {.name = name, .parts = {parts, count}, .folded = {other, count}};
+  }
+
+ private:
+  static bool is_folded(std::string_view part) {
+    return part == without_tail(part) && std::ranges::all_of(part, [](char c) {
+             return static_cast<unsigned char>(c) < 0x80 && !(c >= 'A' && c <= 'Z');
+           });
+  }
+
+  std::string_view* list(std::size_t count) {
+    auto* const places = static_cast<std::string_view*>(
+        memory_.allocate(count * sizeof(std::string_view), alignof(std::string_view)));
+    std::uninitialized_default_construct_n(places, count);
+    return places;
+  }
+
+  static constexpr std::size_t kUsual = 24576;
+  std::pmr::monotonic_buffer_resource memory_{kUsual};
+};
+
 GuardNames::GuardNames(std::span<const std::string> names, std::span<const NamedPath> named,
-                       const Path& root) {
+                       const Path& root)
+    : texts_(std::make_shared<Texts>()) {
+  anywhere_.reserve(names.size());
   for (const char* const part_of_git : {".git", "head", "objects", "refs", "commondir", "modules",
                                         "worktrees", "config", "config.worktree"})
     add_interesting(part_of_git);
-  const std::vector<std::string> root_names = make_guard({}, root).folded;
+  const std::vector<std::string> root_names = folded_components(root);
   for (const std::string& name : names) add(name, root_names);
   for (const NamedPath& path : named)
     if (!path.path.starts_with('/') && is_guarded(names, path)) add_everywhere(path);
 }
 
-void GuardNames::add(const std::string& name, const std::vector<std::string>& root) {
+void GuardNames::add(std::string_view name, const std::vector<std::string>& root) {
   using policy::GuardKind;
   constexpr std::string_view kInGit = ".git/";
-  const GuardKind kind = policy::guard_kind(name);
+  const policy::GuardEntry* const entry = policy::find_guard(name);
+  const GuardKind kind = entry != nullptr ? entry->kind : GuardKind::beside_git;
   git_file_ = git_file_ || name == ".git";
   if (name == ".git" || kind == GuardKind::home || kind == GuardKind::home_path) return;
+  name = entry != nullptr ? entry->name : texts_->copy(name);
   const bool in_git = name.starts_with(kInGit);
-  Guard guard = make_guard(name, std::string_view(name).substr(in_git ? kInGit.size() : 0));
+  Guard guard = texts_->guard(name, name.substr(in_git ? kInGit.size() : 0));
   if (guard.parts.empty()) return;
   guard.only_file = kind == GuardKind::file;
   // Nearly no root has a guard's first part as a component.
@@ -103,23 +153,22 @@ void GuardNames::add(const std::string& name, const std::vector<std::string>& ro
   std::size_t done = 0;
   Guard whole;
   if (std::ranges::find(root, first) != root.end()) {
-    whole = in_git ? make_guard(name, name) : guard;
+    whole = in_git ? texts_->guard(name, name) : guard;
     done = parts_in(root, whole.folded);
   }
   if (done > 0) {
     whole.only_file = guard.only_file;
-    whole.parts.erase(whole.parts.begin(), whole.parts.begin() + static_cast<std::ptrdiff_t>(done));
-    whole.folded.erase(whole.folded.begin(),
-                       whole.folded.begin() + static_cast<std::ptrdiff_t>(done));
+    whole.parts = whole.parts.subspan(done);
+    whole.folded = whole.folded.subspan(done);
     add_interesting(whole.folded.front());
-    at_top_.push_back(std::move(whole));
+    at_top_.push_back(whole);
   }
   add_interesting(guard.folded.front());
   const bool anywhere = kind == GuardKind::anywhere || kind == GuardKind::file;
-  (in_git ? in_git_ : anywhere ? anywhere_ : beside_).push_back(std::move(guard));
+  (in_git ? in_git_ : anywhere ? anywhere_ : beside_).push_back(guard);
   if (name != ".git/index") return;
   // The larger part of a split one.
-  in_git_.push_back(make_guard(name, "sharedindex.*"));
+  in_git_.push_back(texts_->guard(name, "sharedindex.*"));
   add_interesting(in_git_.back().folded.front());
 }
 
@@ -139,14 +188,15 @@ std::vector<NamedPath> named_in_home(std::span<const std::string> names,
 }
 
 void GuardNames::add_everywhere(const NamedPath& named) {
-  const Guard added = make_guard(named.guard, named.path);
+  const Guard added = texts_->guard(texts_->copy(named.guard), texts_->copy(named.path));
   if (added.parts.empty()) return;
   add_interesting(added.folded.front());
   in_git_.push_back(added);
   beside_.push_back(added);
 }
 
-void GuardNames::add_interesting(const std::string& name) {
+void GuardNames::add_interesting(std::string_view name) {
+  if (contains(interesting_[static_cast<unsigned char>(name.front())], name)) return;
   const auto add = [&](char first) {
     interesting_[static_cast<unsigned char>(first)].push_back(name);
   };
@@ -159,13 +209,13 @@ void GuardNames::add_interesting(const std::string& name) {
 
 bool GuardNames::interesting(std::string_view name) const {
   return std::ranges::any_of(interesting_[static_cast<unsigned char>(name.front())],
-                             [&](const std::string& known) { return is_folded_to(name, known); });
+                             [&](std::string_view known) { return is_folded_to(name, known); });
 }
 
 std::string GuardNames::all_interesting() const {
   std::string text;
-  for (const std::vector<std::string>& some : interesting_)
-    for (const std::string& name : some) text.append(name) += '\0';
+  for (const std::vector<std::string_view>& some : interesting_)
+    for (const std::string_view name : some) text.append(name) += '\0';
   return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,14 +16,17 @@ namespace coop::guards {
 // this form everywhere, so that a guard does not depend on the file system.
 std::string folded(std::string_view name);
 
+std::vector<std::string> folded_components(std::string_view path);
+
 // Whether a name, in that form, is this component of a guard. One that ends in "*" stands for all that begin so.
 bool is_component(std::string_view folded_name, std::string_view component);
 
+// Valid as long as the GuardNames that it is of, or a copy of them.
 struct Guard {
-  std::string name{};                 // ".git/info/attributes"
-  std::vector<std::string> parts{};   // relative to where it is looked for: "info", "attributes"
-  std::vector<std::string> folded{};  // the same, to compare with
-  bool only_file = false;             // a directory of that name is not guarded
+  std::string_view name{};                     // ".git/info/attributes"
+  std::span<const std::string_view> parts{};   // where it is looked for: "info", "attributes"
+  std::span<const std::string_view> folded{};  // the same, to compare with
+  bool only_file = false;                      // a directory of that name is not guarded
 };
 
 class GuardNames {
@@ -45,17 +49,21 @@ class GuardNames {
   std::string all_interesting() const;
 
  private:
-  void add(const std::string& name, const std::vector<std::string>& root);
-  void add_everywhere(const NamedPath& named);
-  void add_interesting(const std::string& name);
+  // Keeps the texts of all guards: there are hundreds, and each start makes them several times.
+  class Texts;
 
+  void add(std::string_view name, const std::vector<std::string>& root);
+  void add_everywhere(const NamedPath& named);
+  void add_interesting(std::string_view name);
+
+  std::shared_ptr<Texts> texts_;
   bool git_file_ = false;
   std::vector<Guard> in_git_{};
   std::vector<Guard> beside_{};
   std::vector<Guard> anywhere_{};
   std::vector<Guard> at_top_{};
-  std::array<std::vector<std::string>, 256>
-      interesting_{};  // folded, by the first byte as it is on disk
+  // Folded, by the first byte as it is on disk.
+  std::array<std::vector<std::string_view>, 256> interesting_{};
 };
 
 // The names that count in a home directory, as paths in each of `homes` and, for ".config/…", in `config_home`.

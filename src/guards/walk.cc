@@ -381,9 +381,9 @@ void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string&
   if (last && guard.only_file && S_ISDIR(status.st_mode)) return;
   if (last || S_ISLNK(status.st_mode)) {
     std::string rest;
-    for (std::size_t left = index + 1; left < guard.parts.size(); ++left)
-      rest += "/" + guard.parts[left];
-    return add(name, path, guard.name, rest);
+    for (const std::string_view part : guard.parts.subspan(index + 1))
+      rest.append("/").append(part);
+    return add(name, path, std::string(guard.name), rest);
   }
   if (!S_ISDIR(status.st_mode)) return;
   if (const Result<void> below = directory_->enter(name); !below)
@@ -393,7 +393,7 @@ void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string&
   if (!directory_->leave()) give_up(Stop::disturbed);
 }
 
-std::vector<std::string> GuardWalk::names_like(const std::string& folded_name) {
+std::vector<std::string> GuardWalk::names_like(std::string_view folded_name) {
   std::vector<std::string> names;
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char) {

@@ -122,7 +122,7 @@ class GuardWalk {
   void look_at_git_file(const std::string& name);
   void match(const Guard& guard, const Sight& sight);
   void follow(const Guard& guard, std::size_t index, const std::string& name, const Path& above);
-  std::vector<std::string> names_like(const std::string& folded_name);
+  std::vector<std::string> names_like(std::string_view folded_name);
   void find_git_pointer(const std::string& name, Place place);
   void add(const std::string& name, const Path& path, const std::string& guard,
            std::string_view rest);

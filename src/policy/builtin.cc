@@ -54,8 +54,10 @@ constexpr GuardPlaces kGuardPlaces;
 
 }  // namespace
 
+const GuardEntry* find_guard(std::string_view name) { return kGuardPlaces.find(name); }
+
 GuardKind guard_kind(std::string_view name) {
-  const GuardEntry* const found = kGuardPlaces.find(name);
+  const GuardEntry* const found = find_guard(name);
   return found != nullptr ? found->kind : GuardKind::beside_git;
 }
 

@@ -55,6 +55,8 @@ struct SecretPattern {
 };
 
 std::span<const GuardEntry> guards();  // sorted by name
+// Null for a name that is not on the list.
+const GuardEntry* find_guard(std::string_view name);
 // beside_git for a name that is not on the list.
 GuardKind guard_kind(std::string_view name);
 // The one of `names` that `path` is, or lies in, by its components alone: ".vscode" for /x/.vscode/extensions.

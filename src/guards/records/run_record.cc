@@ -61,7 +61,7 @@ std::vector<Other> others_in(int directory, std::string_view own) {
         if (!file || ::fstat(file->get(), &status) < 0 || !S_ISREG(status.st_mode))
           return Next::go_on;
         char mark = 0;
-        const bool looking = status.st_size == kLooking.size() &&
+        const bool looking = status.st_size == static_cast<off_t>(kLooking.size()) &&
                              ::pread(file->get(), &mark, 1, 0) == 1 && mark == kLooking.front();
         const bool live = ::flock(file->get(), LOCK_SH | LOCK_NB) < 0;
         others.push_back({std::string(name), std::move(*file), live, looking});

@@ -26,7 +26,7 @@ bool is_git(const ServedPlace& place) {
 
 GitRules::GitRules(GuardNames names) : names_(std::move(names)) {
   for (const Guard& guard : names_.in_git())
-    if (guard.parts.size() == 1) plain_names_.push_back(guard.parts.front());
+    if (guard.parts.size() == 1) plain_names_.emplace_back(guard.parts.front());
 }
 
 bool ServedPlace::is_fixed() const {
