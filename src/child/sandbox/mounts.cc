@@ -259,11 +259,13 @@ int make_symlink(State& state, const Instruction& instruction) noexcept {
 int make_file(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
+  // Most are mount points, and need no descriptor.
+  if (instruction.first == 0)
+    return attempt(SYS_mknodat, place.directory, place.name, S_IFREG | instruction.second, 0);
   const ScopedFd file(raw::call(SYS_openat, place.directory, place.name,
                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                 instruction.second));
   if (file.failed()) return file.error();
-  if (instruction.first == 0) return 0;
   return attempt(SYS_write, file.get(), instruction.text, instruction.first);
 }
 
