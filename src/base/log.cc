@@ -101,8 +101,8 @@ std::string as_text(const Record& record) {
 
 std::string as_json(const Record& record) {
   nlohmann::ordered_json fields = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : record.fields)
-    std::visit([&](const auto& plain) { fields[name] = plain; }, value);
+  for (const auto& field : record.fields)
+    std::visit([&](const auto& plain) { fields[field.first] = plain; }, field.second);
   nlohmann::ordered_json object;
   object["time"] = clock_text("%Y-%m-%dT%H:%M:%S", now_in(Zone::utc)) + "Z";
   object["level"] = level_name(record.level);

@@ -140,7 +140,8 @@ Versions keep_versions(const std::vector<Path>& mounted) {
 bool has_other_names(const Path& path) {
   std::vector<std::pair<Path, std::size_t>> left{{path, kMostLevels}};
   for (std::size_t looked_at = 0; !left.empty(); ++looked_at) {
-    const auto [at, levels] = left.back();
+    const Path at = left.back().first;
+    const std::size_t levels = left.back().second;
     left.pop_back();
     struct stat status{};
     if (::lstat(at.c_str(), &status) < 0) continue;
