@@ -109,6 +109,7 @@ bool has_default_route(int pid) {
                     "00000000000000000000000000000000 00 fe80");
 }
 
+// What is returned is moved. NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks)
 Result<std::unique_ptr<Provider>> start_pasta(const NetworkPlan& plan, int pid, EventLoop& loop) {
   std::vector<std::string> arguments{plan.program,   "--foreground", "--quiet",     "--stderr",
                                      "--config-net", "--no-map-gw",  "--ns-ifname", "eth0",
@@ -144,6 +145,8 @@ Result<std::unique_ptr<Provider>> start_slirp(const NetworkPlan& plan, int pid, 
   }));
   return program;
 }
+
+// NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
 
 }  // namespace
 
