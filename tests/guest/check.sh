@@ -31,7 +31,8 @@ run_in_guest cgroup_v2.sh apparmor=0
 run_in_guest scope.sh apparmor=0
 run_in_guest kernels.sh ''
 run_in_guest exploits.sh ''
+run_in_guest file_tools.sh ''
 run_in_guest without_landlock.sh lsm=capability,yama
 
-echo "=== kernel $kernel: ${#failed[@]} of 5 scripts failed"
+echo "=== kernel $kernel: ${#failed[@]} of 6 scripts failed"
 [ ${#failed[@]} = 0 ] || { printf 'guest: %s\n' "${failed[@]}" >&2; exit 1; }
