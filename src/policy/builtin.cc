@@ -141,19 +141,22 @@ std::vector<Moved> moved_by(const std::map<std::string, std::string>& environmen
 }
 
 // Every path that an entry of the list may refer to, without duplicates.
-std::set<Path> places_of(std::string_view name, std::span<const Path> homes,
-                         std::span<const Moved> moved, const MayExist& may_exist) {
+std::vector<Path> places_of(std::string_view name, std::span<const Path> homes,
+                            std::span<const Moved> moved, const MayExist& may_exist) {
   if (!name.starts_with("~/")) return {Path(name)};
   const auto below = [&](std::string_view rest, const Path& directory) {
     return normalize(rest, has_wildcard(name) ? as_wildcard(directory) : directory);
   };
-  std::set<Path> places;
+  std::vector<Path> places;
+  const auto add = [&](Path place) {
+    if (!contains(places, place)) places.push_back(std::move(place));
+  };
   for (const Path& home : homes)
     if (!home.empty() && (!may_exist || is_own(name) || may_exist(home, name.substr(2))))
-      places.insert(below(name.substr(2), home));
+      add(below(name.substr(2), home));
   for (const Moved& one : moved)
-    if (name.starts_with(one.usual))
-      places.insert(below(name.substr(one.usual.size()), one.directory));
+    if (name.starts_with(one.usual)) add(below(name.substr(one.usual.size()), one.directory));
+  std::ranges::sort(places);
   return places;
 }
 
