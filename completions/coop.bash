@@ -10,9 +10,9 @@ _coop() {
     fi
   done
   _coop_words() { COMPREPLY=($(compgen -W "$1" -- "$current")); }
-  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust config tool mcp status completion man --help --version'; return; fi
+  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust quarantine config tool mcp status completion man --help --version'; return; fi
   if ((COMP_CWORD > 2)); then case $command in
-    policy|config) command+=" ${COMP_WORDS[2]}" ;;
+    policy|quarantine|config) command+=" ${COMP_WORDS[2]}" ;;
   esac; fi
   case $previous in
     --blacklist|--config|--hide|--overlay|--ro|--rw|--socket|--tmpfs|--token-file|--workspace|-w) COMPREPLY=($(compgen -f -- "$current")); return ;;
@@ -32,6 +32,7 @@ _coop() {
   esac
   case $command in
     policy) _coop_words 'show check explain diff export import approve schema --help' ;;
+    quarantine) _coop_words 'list restore remove --help' ;;
     config) _coop_words 'check --help' ;;
     'run') _coop_words '--workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
     'plan') _coop_words '--why --workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
@@ -44,6 +45,9 @@ _coop() {
     'policy approve') _coop_words '--yes --revoke --workspace --help' ;;
     'policy schema') _coop_words '--help' ;;
     'trust') _coop_words 'terminal:default --group --as --cron --agent --config --json --workspace --help' ;;
+    'quarantine list') _coop_words '--json --help' ;;
+    'quarantine restore') COMPREPLY=($(compgen -f -W '--help' -- "$current")) ;;
+    'quarantine remove') _coop_words '--all --help' ;;
     'config check') COMPREPLY=($(compgen -f -W '--json --config --help' -- "$current")) ;;
     'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --json --workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
     'mcp') _coop_words '--http --token-file --on-leak --workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;

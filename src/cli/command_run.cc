@@ -70,6 +70,8 @@ void report(const ExecOutput& output, const Policy& policy, RunLog& log) {
             "; to allow it: --allow-guarded " + moved.guard + ")");
   if (output.quarantined_total > output.quarantined.size())
     log.say("quarantined " + std::to_string(output.quarantined_total) + " guarded files in all");
+  if (!output.quarantined.empty())
+    log.say("to put them back, if they are yours: coop quarantine restore " + policy.id);
   if (output.outcome == Outcome::guards_incomplete)
     log.say(
         "guarded files that the command made may still be in the workspace (see the notes): do not "

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/path.h"
 #include "support/harness.h"
 
 namespace coop::tests {
@@ -70,6 +71,30 @@ KERNEL_TEST(EndToEnd, AnAgentWithTheHostsToolsAndWithoutItsSecrets) {
   EXPECT_EQ(ran.out, "readable\n") << ran.err;
   EXPECT_EQ(read_file(home + "/notes"), "private\n");
   EXPECT_EQ(read_file(workspace / "result"), "done\n");
+}
+
+KERNEL_TEST(EndToEnd, AQuarantinedFileCanBePutBackAndThenStays) {
+  const Workspace workspace;
+  const Ran made = in_project(workspace, {"run", "--", "sh", "-c", "echo mine > .envrc"});
+  EXPECT_FALSE(exists(workspace / ".envrc"));
+  const std::size_t at = made.err.find("coop quarantine restore ");
+  ASSERT_NE(at, std::string::npos) << made.err;
+  const std::string id = made.err.substr(at + 24, 8);
+  const nlohmann::json listed =
+      json_of(in_project(workspace, {"quarantine", "list", id, "--json"}));
+  EXPECT_EQ(listed["runs"][0]["files"][0]["path"], workspace / ".envrc");
+  EXPECT_EQ(in_project(workspace, {"quarantine", "restore", id, "other"}).exit_code, 125);
+  const Ran back = in_project(workspace, {"quarantine", "restore", id, ".envrc"});
+  EXPECT_EQ(back.exit_code, 0) << back.err;
+  EXPECT_EQ(in_project(workspace, {"run", "--", "cat", ".envrc"}).out, "mine\n");
+  EXPECT_TRUE(exists(workspace / ".envrc"));  // it is the user's own now
+  // Inside, the quarantine is not there.
+  EXPECT_THAT(in_project(workspace, {"run", "--view", "host", "--", "ls",
+                                     parent_of(std::string(listed["runs"][0]["directory"]))})
+                  .out,
+              testing::Not(HasSubstr(id)));
+  EXPECT_EQ(in_project(workspace, {"quarantine", "remove", id}).exit_code, 0);
+  EXPECT_EQ(in_project(workspace, {"quarantine", "list", id}).exit_code, 125);
 }
 
 KERNEL_TEST(EndToEnd, ThePlanIsWhatRunDoes) {

@@ -55,6 +55,8 @@ constexpr std::array kTrustFlags{
     kWorkspace};
 constexpr std::array kConfigFlags{kJson, kConfig};
 constexpr std::array kStatusFlags{kJson};
+constexpr std::array kQuarantineListFlags{kJson};
+constexpr std::array kQuarantineRemoveFlags{own("--all", "", "what every run left there")};
 constexpr std::array kToolFlags{own("--list", "", "list the tools that this caller may use"),
                                 kOnLeak, own("--json", "", "print the whole result as JSON")};
 constexpr std::array kMcpFlags{
@@ -73,6 +75,8 @@ constexpr std::array kOptionalFile{ArgumentInfo{"FILE", kPathValue}};
 constexpr std::array kTwoFiles{ArgumentInfo{"A", kPathValue}, ArgumentInfo{"B", kPathValue}};
 constexpr std::array kSender{ArgumentInfo{"SENDER", one_of("terminal:default")}};
 constexpr std::array kToolArguments{ArgumentInfo{"NAME", kToolValue}, ArgumentInfo{"JSON"}};
+constexpr std::array kRun{ArgumentInfo{"ID"}};
+constexpr std::array kRunAndPath{ArgumentInfo{"ID"}, ArgumentInfo{"PATH", kPathValue}};
 constexpr std::array kPage{ArgumentInfo{"PAGE", one_of("coop coop-run coop-policy coop-mcp")}};
 constexpr std::array kShell{ArgumentInfo{"SHELL", one_of("bash zsh fish")}};
 
@@ -207,6 +211,42 @@ constexpr std::array kCommands{
                 .arguments = kSender,
                 .flags = kTrustFlags,
                 .run = command_trust},
+    CommandInfo{
+        .name = "quarantine",
+        .synopsis = "list|restore|remove",
+        .summary = "the guarded files that ended runs have moved away",
+        .text = "New guarded files (hooks, settings of editors and agents, CI) are moved to the "
+                "quarantine when a run ends. If one was yours after all, put it back.",
+        .examples = "coop quarantine list\ncoop quarantine restore zdyupr4s\n"},
+    CommandInfo{.name = "quarantine list",
+                .synopsis = "[ID] [--json]",
+                .summary = "what is kept, of each run",
+                .text = "Newest run first. ID: of that run alone.",
+                .examples = "coop quarantine list\ncoop quarantine list zdyupr4s --json\n",
+                .arguments = kRun,
+                .flags = kQuarantineListFlags,
+                .run = quarantine_list},
+    CommandInfo{
+        .name = "quarantine restore",
+        .synopsis = "ID [PATH]",
+        .summary = "put a run's files back where they were",
+        .text = "All of that run, or the one at PATH and what was below it. Look at them first: "
+                "programs of "
+                "yours obey these files. Nothing is replaced. While a sandbox runs in that "
+                "workspace they would be moved away "
+                "again.",
+        .examples = "coop quarantine restore zdyupr4s\ncoop quarantine restore zdyupr4s .vscode\n",
+        .exit_status = "1 when not all could be put back",
+        .arguments = kRunAndPath,
+        .run = quarantine_restore},
+    CommandInfo{.name = "quarantine remove",
+                .synopsis = "ID\n--all",
+                .summary = "delete what a run left there",
+                .text = "For good: there is no copy.",
+                .examples = "coop quarantine remove zdyupr4s\n",
+                .arguments = kRun,
+                .flags = kQuarantineRemoveFlags,
+                .run = quarantine_remove},
     CommandInfo{.name = "config",
                 .synopsis = "check [FILE] [--json]",
                 .summary = "check a coop.toml: agents, users, cron jobs",

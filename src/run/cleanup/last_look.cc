@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "guards/records/kept_files.h"
 #include "host/probe.h"
 #include "run/cleanup/cleanup.h"
 #include "sys/fd.h"
@@ -175,6 +176,11 @@ guards::QuarantineReport last_look(Cleanup cleanup, const Remains& remains) {
     if (find_tree(tree, path).state == State::moved) lose(found, path);
   report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
   report.complete = report.complete && found.complete;
+  if (report.moved.empty()) return report;
+  if (const Result<void> listed = guards::write_kept_files(cleanup.quarantine, report.moved);
+      !listed)
+    report.notes.push_back("`coop quarantine restore` will not know what was where: " +
+                           to_text(listed.error()));
   return report;
 }
 
