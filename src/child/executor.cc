@@ -48,6 +48,7 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::cover_file:
       return operation::cover(state, instruction, state.staged[instruction.second]);
     case Operation::seal: return operation::seal(state, instruction);
+    case Operation::protect_proc: return operation::protect_proc(state, instruction);
     case Operation::pass_mounts: return operation::pass_mounts(state, instruction);
     case Operation::enter_root: return operation::enter_root(state, instruction);
     case Operation::pass_root: return operation::pass_root(state, instruction);

@@ -40,6 +40,7 @@ enum class Operation : std::uint8_t {
   hide_file,       // the same
   cover_file,      // path inside, second: the number of the staged file
   seal,            // path inside: that mount alone becomes read-only
+  protect_proc,  // path inside: every entry of this /proc that belongs to no process becomes read-only
   pass_mounts,  // sends a descriptor of the mount namespace to the supervisor, if it can be opened
   enter_root,
   pass_root,  // sends a descriptor of "/" to the supervisor

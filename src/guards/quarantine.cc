@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "base/path.h"
@@ -49,8 +50,8 @@ bool is_out_of_reach(int view, const Path& place, const GuardedPath& file) {
   const Path below(relative_to(place, "/"));
   const Result<UniqueFd> inside = open_beneath(view, below, O_PATH | O_NOFOLLOW);
   if (!inside) return inside.error().errno_value == ENOENT || inside.error().errno_value == ENOTDIR;
-  struct stat status{};
-  struct statvfs mount{};
+  struct stat status {};
+  struct statvfs mount {};
   if (::fstat(inside->get(), &status) < 0 || ::fstatvfs(inside->get(), &mount) < 0) return false;
   return (mount.f_flag & ST_RDONLY) != 0 || status.st_dev != file.device ||
          status.st_ino != file.inode;
@@ -90,33 +91,50 @@ class Quarantine {
   void clean(const Path& root, const WorkspaceFacts& before) {
     constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {
-      look(root, before);
+      look_until_quiet(root, before);
       if (put_links_back(root, before) == 0) return;
     }
     remains(root, "has symlinks that were removed or replaced again and again");
   }
 
-  void look(const Path& root, const WorkspaceFacts& before) {
+  // What one look has missed, because a program of the host exchanged a directory with something else meanwhile, the next
+  // may see.
+  void look_until_quiet(const Path& root, const WorkspaceFacts& before) {
+    constexpr int kTries = 10;
+    for (int attempt = 0; attempt < kTries; ++attempt)
+      if (look(root, before) == Looked::quiet) return;
+    remains(root, "was changed by another program during each look: some guarded files may remain");
+  }
+
+  enum class Looked : std::uint8_t { quiet, disturbed };
+  Looked look(const Path& root, const WorkspaceFacts& before) {
     WorkspaceFacts known = before;
     // The user may have set core.hooksPath or include.path during the run, to what the sandbox could write.
     appeared_ = named_now(trees_.names, before, trees_.served, trees_.roots, trees_.git_user);
     known.named.insert(known.named.end(), appeared_.begin(), appeared_.end());
     std::ranges::sort(known.named);
-    const Result<WorkspaceFacts> now = inspect_again(
+    gone_ = false;
+    taken_.clear();
+    const Result<SecondLook> now = inspect_again(
         root, trees_.names, known, trees_.roots,
         [&](DirectoryStack& directory, const std::string& name, const GuardedPath& found) {
           return spill(root, before, directory, name, found);
         },
         {.directory = trees_.indexes, .writing = TreeMemory::Writing::yes, .watch = trees_.watch});
     unload(root);
-    if (!now) return remains(root, "could not be scanned: " + to_text(now.error()));
+    if (!now) {
+      remains(root, "could not be scanned: " + to_text(now.error()));
+      return Looked::quiet;
+    }
     report_.git.insert(report_.git.end(), now->git.begin(), now->git.end());
     for (const GuardedPath& found : now->guarded)
       if (!is_within(found.path, store_.directory()) && !follows_new_link(found, *now))
         judge(root, before, found);
-    if (now->complete) return;
+    if (now->disturbed || gone_) return Looked::disturbed;
+    if (now->complete) return Looked::quiet;
     note(root, "could not be scanned completely: some guarded files may remain");
     report_.complete = report_.complete && !before.complete && !now->stopped;
+    return Looked::quiet;
   }
 
   void judge(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
@@ -224,7 +242,7 @@ class Quarantine {
     const std::optional<std::string> text = read_small(AT_FDCWD, found.path);
     const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
     if (!target) return false;
-    struct stat status{};
+    struct stat status {};
     const Path place = target->starts_with('/') ? *target : join(parent_of(found.path), *target);
     if (::lstat(place.c_str(), &status) < 0) return errno == ENOENT;
     return std::ranges::any_of(before.git, [&](const GitDirectory& git) {
@@ -259,7 +277,7 @@ class Quarantine {
     if (found.changed >= started) return true;
     for (Path above = parent_of(found.path); above != root && is_within(above, root);
          above = parent_of(above)) {
-      struct stat status{};
+      struct stat status {};
       if (::lstat(above.c_str(), &status) < 0) return true;
       if (std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec >= started)
         return true;
@@ -354,7 +372,7 @@ class Quarantine {
   }
 
   static bool is_same_directory(const GitDirectory& git) {
-    struct stat status{};
+    struct stat status {};
     return ::lstat(git.path.c_str(), &status) == 0 && status.st_dev == git.device &&
            status.st_ino == git.inode;
   }
@@ -442,8 +460,11 @@ class Quarantine {
     const std::string_view relative = relative_to(found.path, base);
     Result<Path> moved = store_.take(base, relative);
     if (!moved) {
-      // It was moved with a parent directory, or by a concurrent run of coop.
-      if (QuarantineStore::is_gone(base, relative)) return false;
+      // It was moved with a parent directory or by a concurrent run of coop, or its directory is elsewhere at the moment.
+      if (QuarantineStore::is_gone(base, relative)) {
+        gone_ = gone_ || !was_taken_with(found.path);
+        return false;
+      }
       note(found.path, "could not be moved to the quarantine: " + to_text(moved.error()));
       moved = QuarantineStore::set_aside(base, relative);
       if (!moved) {
@@ -451,9 +472,15 @@ class Quarantine {
         return false;
       }
     }
+    taken_.insert(found.path);
     list(Quarantined{
         .path = found.path, .moved_to = *moved, .guard = found.guard, .problem = problem});
     return true;
+  }
+
+  bool was_taken_with(Path path) const {
+    while (path.size() > 1 && !taken_.contains(path)) path = parent_of(path);
+    return path.size() > 1;
   }
 
   void list(Quarantined moved) {
@@ -524,6 +551,8 @@ class Quarantine {
   QuarantineReport report_{};
   std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
+  std::set<Path> taken_{};  // by the present look
+  bool gone_ = false;       // something that the present look has seen was not there to be taken
   std::vector<NamedPath> appeared_{};  // of the tree that is looked through
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <ctime>
 #include <tuple>
 
 #include "base/path.h"
@@ -29,7 +30,7 @@ std::int64_t nanoseconds(const timespec& time) {
 
 // An inode number alone says little: ext4 gives that of a removed file to the next one.
 std::int64_t born_at(int directory, const char* name) {
-  struct statx status{};
+  struct statx status {};
   if (::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
       (status.stx_mask & STATX_BTIME) == 0)
     return 0;
@@ -49,7 +50,7 @@ GuardedPath make_fact(const Path& path, const std::string& guard, const struct s
 }
 
 unsigned char type_of(int directory, const char* name) {
-  struct stat status{};
+  struct stat status {};
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
@@ -65,6 +66,12 @@ bool may_be_plain(Place place) { return place == Place::ordinary || place == Pla
 
 }  // namespace
 
+std::int64_t file_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return nanoseconds(now);
+}
+
 Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (memory.directory.empty()) return walk(root, Place::top, Reach::everything);
   DirectoryStack directory = TRY(DirectoryStack::open(root));
@@ -74,10 +81,10 @@ Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (known.size() == 0) known = TreeIndex::read(place, directory.fd());
   memory_ = std::make_unique<Memory>(std::move(known), memory);
   Result<void> walked = walk(directory, root, Place::top, Reach::everything);
-  if (walked && !stopped() && memory.writing == TreeMemory::Writing::yes)
+  const bool whole = walked && stop() == Stop::none;
+  if (whole && memory.writing == TreeMemory::Writing::yes)
     memory_->next.save(place, directory.fd());
-  if (walked && !stopped() && memory.watch != nullptr &&
-      memory.learning == TreeMemory::Learning::yes)
+  if (whole && memory.watch != nullptr && memory.learning == TreeMemory::Learning::yes)
     memory.watch->learn(place, directory.fd(), std::move(memory_->next).take());
   memory_.reset();
   return walked;
@@ -114,6 +121,7 @@ Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place p
       levels.push_back(std::move(*below));
       continue;
     }
+    if (!levels.back().missed.empty()) look_for_missed(levels.back());
     path_.resize(levels.back().path_length);
     leave_index(levels.back());
     levels.pop_back();
@@ -128,10 +136,12 @@ std::optional<GuardWalk::Level> GuardWalk::descend(Level& level) {
   while (level.next < level.pending.size()) {
     const std::string name(level.pending.c_str() + level.next);
     level.next += name.size() + 1;
+    const std::uint64_t inode = level.inodes[level.entered++];
     const std::optional<Place> place = place_below(level.standing, folded(name), reach_);
     if (!place || skip(level, name, *place)) continue;
     if (const Result<void> entered = directory_->enter(name); !entered) {
       cannot_enter(name, entered.error().errno_value);
+      if (entered.error().errno_value == ENOENT) level.missed.push_back(inode);
       if (memory_) memory_->next.not_plain(level.row);
       continue;
     }
@@ -162,13 +172,19 @@ void GuardWalk::leave_index(const Level& level) {
   if (memory_ && level.row != TreeIndex::kNone) memory_->next.close();
 }
 
-// A directory in which, and below which, nothing has changed. With another place above it other names would count.
+// A directory in which, and below which, nothing has changed. With another place above it other names would count. Another
+// directory may have taken its name since they were compared.
 bool GuardWalk::skip(const Level& level, const std::string& name, Place place) {
   const auto found = level.rows_below.find(name);
   if (found == level.rows_below.end() || !may_be_plain(place)) return false;
   const TreeIndex& known = memory_->known;
   if (!known.is_settled(found->second) ||
       known.row(found->second).kind != static_cast<std::uint16_t>(place))
+    return false;
+  struct stat status {};
+  if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+      status.st_ino != known.row(found->second).inode ||
+      status.st_dev != directory_->status().st_dev)
     return false;
   memory_->next.copy(found->second);
   return true;
@@ -188,33 +204,66 @@ bool GuardWalk::is_known(const Level& level) const {
 void GuardWalk::look_in_index(Level& level) {
   memory_->next.still_plain(level.row);
   const TreeIndex& known = memory_->known;
-  known.for_each_child(
-      level.known, [&](std::uint32_t child) { level.pending.append(known.name(child)) += '\0'; });
+  level.listed = file_clock();
+  known.for_each_child(level.known, [&](std::uint32_t child) {
+    level.pending.append(known.name(child)) += '\0';
+    level.inodes.push_back(known.row(child).inode);
+  });
 }
 
+// Programs remove directories all the time. But what was listed as a directory and is none now may be one again in a moment,
+// with all that is in it: a program that exchanges the two again and again would hide it from every look.
 void GuardWalk::cannot_enter(const std::string& name, int error) {
-  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return;
+  if (error == ENOENT) return;
+  if (error == ENOTDIR || error == ELOOP) return disturbed();
   if (error != EACCES || may_hide_something(directory_->fd(), name)) complete_ = false;
+}
+
+// The kernel lists nothing in a directory that has been removed since it was opened: nothing is in it.
+void GuardWalk::cannot_list(const Error& error) {
+  if (error.errno_value != ENOENT) complete_ = false;
+}
+
+// Directories that were gone when they should be entered: were they removed, or do they have another name here? ext4 gives
+// the inode of a removed one to the next that is made.
+void GuardWalk::look_for_missed(const Level& level) {
+  if (::lseek(directory_->fd(), 0, SEEK_SET) < 0) return disturbed();
+  const std::set<std::uint64_t> missed(level.missed.begin(), level.missed.end());
+  const Result<void> read =
+      for_each_entry(directory_->fd(), *buffer_,
+                     [&](std::string_view name, unsigned char type, std::uint64_t inode) {
+                       if ((type != DT_DIR && type != DT_UNKNOWN) || !missed.contains(inode))
+                         return Next::go_on;
+                       if (born_at(directory_->fd(), name.data()) <= level.listed) disturbed();
+                       return Next::go_on;
+                     });
+  if (!read) cannot_list(read.error());
 }
 
 Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   Sight sight;
   if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
   const std::string passed_over = std::exchange(passed_over_, {});
+  level.listed = file_clock();
   const Result<void> read =
-      for_each_entry(directory_->fd(), *buffer_, [&](std::string_view name, unsigned char type) {
-        if (++entries_ > limits_.entries) {
-          give_up(Stop::too_large);
-          return Next::stop;
-        }
-        if (name == passed_over) return Next::go_on;
-        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
-        if (type == DT_DIR) level.pending.append(name) += '\0';
-        if (names_.interesting(name)) sight.push_back({std::string(name), folded(name), type});
-        if (type == DT_LNK && names_.git_file()) links.emplace_back(name);
-        return Next::go_on;
-      });
-  if (!read) complete_ = false;
+      for_each_entry(directory_->fd(), *buffer_,
+                     [&](std::string_view name, unsigned char type, std::uint64_t inode) {
+                       if (++entries_ > limits_.entries) {
+                         give_up(Stop::too_large);
+                         return Next::stop;
+                       }
+                       if (name == passed_over) return Next::go_on;
+                       if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
+                       if (type == DT_DIR) {
+                         level.pending.append(name) += '\0';
+                         level.inodes.push_back(inode);
+                       }
+                       if (names_.interesting(name))
+                         sight.push_back({std::string(name), folded(name), type});
+                       if (type == DT_LNK && names_.git_file()) links.emplace_back(name);
+                       return Next::go_on;
+                     });
+  if (!read) cannot_list(read.error());
   return sight;
 }
 
@@ -229,7 +278,7 @@ void GuardWalk::look(Level& level) {
     for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
   if (standing.git) look_in_git(level, sight);
   for (const Seen& seen : sight)
-    if (seen.folded == ".git") look_at_git_file(seen.name);
+    if (seen.folded == ".git") look_at_git_file(seen);
   // git follows a symlink in place of a submodule's git directory to settings we never see.
   if (standing.git || standing.is_git_place() || standing.holds_git_directories())
     for (const std::string& name : links) add_git_link(name, path_);
@@ -260,7 +309,7 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
           below.push_back((type == DT_LNK ? "l" : "d") + std::string(entry));
         return Next::go_on;
       });
-  if (!read) complete_ = false;
+  if (!read) cannot_list(read.error());
   for (const std::string& entry : below) {
     if (stopped()) break;
     if (entry.starts_with('l')) add_git_link(entry.substr(1), path);
@@ -283,7 +332,7 @@ std::vector<std::string> GuardWalk::directories_here() {
         if (type == DT_DIR) names.emplace_back(entry);
         return Next::go_on;
       });
-  if (!read) complete_ = false;
+  if (!read) cannot_list(read.error());
   return names;
 }
 
@@ -299,7 +348,10 @@ void GuardWalk::look_for_links(const Level& level) {
     const bool large = whole == "objects" || whole == "lfs" || whole == "annex";
     find_git_links(name, path_, large ? 0 : kDeepest, large ? Deeper::ignored : Deeper::guarded);
     if (!large) continue;
-    if (const Result<void> entered = directory_->enter(name); !entered) continue;
+    if (const Result<void> entered = directory_->enter(name); !entered) {
+      cannot_enter(name, entered.error().errno_value);
+      continue;
+    }
     if (whole == "objects") {
       for (const char* const below : {"info", "pack"})
         find_git_links(below, join(path_, name), 1, Deeper::ignored);
@@ -319,7 +371,7 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
   if (path_.size() < PATH_MAX && path_bytes_ <= limits_.path_bytes) {
     count_path(path_);
     if (known_place) git_directories_.insert(path_);
-    struct stat status{};
+    struct stat status {};
     if (::fstat(directory_->fd(), &status) == 0)
       git_.insert({path_, status.st_dev, status.st_ino, born_at(directory_->fd(), "")});
   }
@@ -336,9 +388,12 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
   }
 }
 
-void GuardWalk::look_at_git_file(const std::string& name) {
-  struct stat status{};
+void GuardWalk::look_at_git_file(const Seen& seen) {
+  const std::string& name = seen.name;
+  struct stat status {};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
+  // Listed as something else, it is not entered; listed as a directory, it may be one again when it is.
+  if (S_ISDIR(status.st_mode) != (seen.type == DT_DIR)) disturbed();
   if (S_ISDIR(status.st_mode)) return;
   if (names_.git_file()) find_git_pointer(name, Place::ordinary);
   if (git_names_ == nullptr || path_.size() >= PATH_MAX) return;
@@ -375,7 +430,7 @@ void GuardWalk::match(const Guard& guard, const Sight& sight) {
 void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string& name,
                        const Path& above) {
   const Path path = join(above, name);
-  struct stat status{};
+  struct stat status {};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   const bool last = index + 1 == guard.parts.size();
   if (last && guard.only_file && S_ISDIR(status.st_mode)) return;
@@ -400,7 +455,7 @@ std::vector<std::string> GuardWalk::names_like(std::string_view folded_name) {
         if (folded(name) == folded_name) names.emplace_back(name);
         return Next::go_on;
       });
-  if (!read) complete_ = false;
+  if (!read) cannot_list(read.error());
   return names;
 }
 
@@ -408,7 +463,7 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
                     std::string_view rest) {
   const bool overflows = spill_ && path_bytes_ > limits_.path_bytes;
   if (path.size() > kLongestPath && !overflows) return add_ancestor(path, guard);
-  struct stat status{};
+  struct stat status {};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   GuardedPath found = make_fact(path, guard, status, born_at(directory_->fd(), name.c_str()));
   if (S_ISLNK(status.st_mode)) found.link = read_link(directory_->fd(), name);
@@ -426,6 +481,8 @@ void GuardWalk::follow_links_in(const Path& directory, const GuardedPath& guarde
                                 std::size_t levels) {
   constexpr std::size_t kMost = 1000;
   const Result<DirectoryStack> opened = DirectoryStack::open(directory);
+  if (!opened && (opened.error().errno_value == ENOTDIR || opened.error().errno_value == ELOOP))
+    return disturbed();
   if (!opened) return;
   std::vector<std::string> below;
   const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
@@ -461,7 +518,7 @@ void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
   // Ending in silence would leave the targets of the user's own links unguarded: another sandbox can make thousands.
   if (++followed_ > kMost) return give_up(Stop::too_large);
   const std::optional<Path> target = canonical(link.path + std::string(rest));
-  struct stat status{};
+  struct stat status {};
   if (!target || tree_of(*target, writable_) == nullptr || is_within(link.path, *target) ||
       ::lstat(target->c_str(), &status) < 0)
     return;

@@ -25,6 +25,9 @@
 
 namespace coop::guards {
 
+// CLOCK_REALTIME_COARSE, which file systems use for time stamps, in nanoseconds; the fine clock is ahead of it.
+std::int64_t file_clock();
+
 struct WalkLimits {
   // The same before and after a run: a sandbox must not be able to make a tree that only one of the looks can see.
   std::uint64_t entries = 50'000'000;
@@ -78,9 +81,9 @@ class GuardWalk {
   std::vector<GuardedPath> take_guarded();
   std::vector<GitDirectory> take_git();  // sorted
   bool complete() const { return complete_; }
-  // Why it ended before everything was seen.
+  // Why not everything was seen. A walk that is disturbed goes on where it can.
   enum class Stop : std::uint8_t { none, too_large, disturbed };
-  Stop stop() const { return stop_; }
+  Stop stop() const { return stop_ == Stop::none && disturbed_ ? Stop::disturbed : stop_; }
 
  private:
   struct Level {
@@ -88,6 +91,10 @@ class GuardWalk {
     std::size_t path_length = 0;  // of the directory above, in path_
     std::string pending{};        // names of directories to enter, NUL-terminated
     std::size_t next = 0;
+    std::vector<std::uint64_t> inodes{};     // of `pending`
+    std::size_t entered = 0;                 // of them
+    std::vector<std::uint64_t> missed{};     // inodes of those that were not there any more
+    std::int64_t listed = 0;                 // when, by the clock of file systems
     std::uint32_t known = TreeIndex::kNone;  // its row in the index
     std::uint32_t row = TreeIndex::kNone;    // and in the new one
     // Rows of the directories in it. Views of names in the index.
@@ -119,7 +126,7 @@ class GuardWalk {
   void find_git_links(const std::string& name, const Path& above, std::size_t levels,
                       Deeper levels_end);
   std::vector<std::string> directories_here();
-  void look_at_git_file(const std::string& name);
+  void look_at_git_file(const Seen& seen);
   void match(const Guard& guard, const Sight& sight);
   void follow(const Guard& guard, std::size_t index, const std::string& name, const Path& above);
   std::vector<std::string> names_like(std::string_view folded_name);
@@ -132,9 +139,13 @@ class GuardWalk {
   void follow_links_in(const Path& directory, const GuardedPath& guarded, std::size_t levels);
   void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);
+  void cannot_list(const Error& error);
+  void look_for_missed(const Level& level);
   void count_path(const Path& path);
   bool stopped() const { return stop_ != Stop::none; }
   void give_up(Stop why) { complete_ = false, stop_ = why; }
+  // Something changed so that a part of the tree could not be seen.
+  void disturbed() { complete_ = false, disturbed_ = true; }
 
   const GuardNames& names_;
   WalkLimits limits_;
@@ -158,6 +169,7 @@ class GuardWalk {
   std::size_t followed_ = 0;  // symlinks
   TrailMemo trails_{};        // of named paths
   bool complete_ = true;
+  bool disturbed_ = false;
   Stop stop_ = Stop::none;
 };
 

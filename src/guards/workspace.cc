@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/path.h"
 #include "guards/git/outside.h"
@@ -19,13 +18,6 @@ namespace {
 // Bytes of guarded paths that a run may add before the rest is spilled: more than a thousand usual ones. A path may
 // have 16 KB, and going down to each costs as much.
 constexpr std::size_t kPathBytesAgain = std::size_t{128} << 10;
-
-// CLOCK_REALTIME_COARSE, which file systems use for time stamps; the fine clock is ahead of it.
-std::int64_t file_clock() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 void add_named(GuardWalk& walk, std::span<const std::string> guards,
                const std::vector<NamedPath>& all) {
@@ -47,7 +39,7 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
     TRY(with_context("looking through the repository", walk.git_directory(git)));
   // Without its HEAD a bare repository does not look like one, but git still obeys its settings for its worktrees.
   for (const GitDirectory& git : facts.git) {
-    struct stat status{};
+    struct stat status {};
     if (::lstat(join(git.path, "HEAD").c_str(), &status) == 0 ||
         ::lstat(git.path.c_str(), &status) < 0 || status.st_dev != git.device ||
         status.st_ino != git.inode)
@@ -123,9 +115,9 @@ std::vector<NamedPath> named_now(std::span<const std::string> guards, const Work
   return named;
 }
 
-Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
-                                     const WorkspaceFacts& before, std::span<const Path> writable,
-                                     const Spill& spill, const TreeMemory& memory) {
+Result<SecondLook> inspect_again(const Path& root, std::span<const std::string> guards,
+                                 const WorkspaceFacts& before, std::span<const Path> writable,
+                                 const Spill& spill, const TreeMemory& memory) {
   WalkLimits limits;
   if (spill) {
     limits.path_bytes = kPathBytesAgain;
@@ -134,10 +126,10 @@ Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::stri
   WorkspaceFacts facts{.outside_git = before.outside_git, .git = before.git, .named = before.named};
   facts.git.insert(facts.git.end(), before.made_inside.begin(), before.made_inside.end());
   auto stop = GuardWalk::Stop::none;
-  Result<WorkspaceFacts> now = look(root, guards, all_trees(root, before.outside_git, writable),
-                                    limits, std::move(facts), nullptr, spill, memory, stop);
-  if (now) now->stopped = stop != GuardWalk::Stop::none;
-  return now;
+  WorkspaceFacts now = TRY(look(root, guards, all_trees(root, before.outside_git, writable), limits,
+                                std::move(facts), nullptr, spill, memory, stop));
+  now.stopped = stop != GuardWalk::Stop::none;
+  return SecondLook{std::move(now), stop == GuardWalk::Stop::disturbed};
 }
 
 }  // namespace coop::guards

@@ -35,11 +35,15 @@ std::vector<NamedPath> named_now(std::span<const std::string> guards, const Work
                                  std::span<const GitDirectory> served,
                                  const std::vector<Path>& trees, GitUser user);
 
-// The same walk after the run. The outside git directories and the named paths are those of
+// A program changed the tree during the look, so that it missed something: look again.
+struct SecondLook : WorkspaceFacts {
+  bool disturbed = false;
+};
+
+// The same walk after the run, once. The outside git directories and the named paths are those of
 // `before`: the files that prove or name them were writable meanwhile. A run may have made more guarded files than can be listed: the rest goes to `spill`.
-Result<WorkspaceFacts> inspect_again(const Path& root, std::span<const std::string> guards,
-                                     const WorkspaceFacts& before,
-                                     std::span<const Path> writable = {}, const Spill& spill = {},
-                                     const TreeMemory& memory = {});
+Result<SecondLook> inspect_again(const Path& root, std::span<const std::string> guards,
+                                 const WorkspaceFacts& before, std::span<const Path> writable = {},
+                                 const Spill& spill = {}, const TreeMemory& memory = {});
 
 }  // namespace coop::guards

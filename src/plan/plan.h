@@ -183,6 +183,7 @@ struct OverlayMount {  // writes go to a private tmpfs and are discarded with th
 };
 struct ProcFilesystem {
   ProcMount kind = ProcMount::full;
+  Access machine = Access::read_write;  // to what belongs to no process; its own modes decide too
   bool operator==(const ProcFilesystem&) const = default;
 };
 struct DevptsMount : NoDetails {};

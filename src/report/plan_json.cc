@@ -141,7 +141,9 @@ struct Fields {
             {"size", overlay.size}};
   }
   Json operator()(const ProcFilesystem& proc) const {
-    return {{"action", "proc"}, {"subset", proc.kind == ProcMount::pid_subset ? "pid" : ""}};
+    return {{"action", "proc"},
+            {"subset", proc.kind == ProcMount::pid_subset ? "pid" : ""},
+            {"machine", coop::to_text(proc.machine)}};
   }
   Json operator()(const DevptsMount&) const { return {{"action", "devpts"}}; }
   Json operator()(const MqueueMount&) const { return {{"action", "mqueue"}}; }

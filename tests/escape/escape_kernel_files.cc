@@ -4,6 +4,8 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "support/harness.h"
 
 namespace coop::tests {
@@ -49,6 +51,47 @@ KERNEL_TEST(EscapeKernelFiles, ProcessorsCannotBeSwitchedOff) {
     if (exists(path)) expect_not_writable(path);
 }
 KERNEL_TEST(EscapeKernelFiles, LogOfTheKernel) { expect_not_writable("/dev/kmsg"); }
+
+// Every /proc has the same entries of the machine, and a mode that uid 0 sets in one counts for all. To the same mode: the attack
+// on a machine without a sandbox must not change it.
+KERNEL_TEST(EscapeKernelFiles, ModesOfTheMachinesEntries) {
+  const Workspace workspace;
+  EXPECT_TRUE(sandboxed(workspace));
+  for (const auto& [path, mode] :
+       {std::pair("/proc/version", "0444"), std::pair("/proc/meminfo", "0444"),
+        std::pair("/proc/tty", "0555"), std::pair("/proc/sysvipc/msg", "0444")}) {
+    const Ran control = workspace.outside({"chmod", path, mode});
+    EXPECT_TRUE(is_root() ? escaped(control) : blocked(control, EPERM)) << path;
+    for (const Arguments& flags :
+         {Arguments{}, Arguments{"--as-root"}, Arguments{"--view", "host"}})
+      EXPECT_TRUE(blocked(workspace.inside({"chmod", path, mode}, flags), {EROFS, EPERM})) << path;
+  }
+}
+
+// Of all that is in /proc only processes, and what their links lead to, can be changed by root.
+KERNEL_TEST(EscapeKernelFiles, NoEntryOfTheMachineIsLeftOut) {
+  if (!is_root()) return;
+  const Workspace workspace;
+  const char* const kModes =
+      "cd /proc; for e in *; do case $e in *[!0-9]*) [ -L $e ] || "
+      "chmod $(stat -c %a $e) $e 2>/dev/null && [ ! -L $e ] && echo $e;; esac; done; true";
+  EXPECT_NE(run_bare({"sh", "-c", kModes}).out.find("version\n"), std::string::npos);  // control
+  const Ran inside = workspace.run({"sh", "-c", kModes});
+  EXPECT_EQ(inside.exit_code, 0) << inside.err;
+  EXPECT_EQ(inside.out, "");
+}
+
+KERNEL_TEST(EscapeKernelFiles, ControlWhatBelongsToAProcessCanBeWritten) {
+  const Workspace workspace;
+  for (const Arguments& flags :
+       {Arguments{}, Arguments{"--as-root"}, Arguments{"--view", "host"}}) {
+    const Ran ran = workspace.run({"sh", "-ec",
+                                   "echo 500 >/proc/self/oom_score_adj; "
+                                   "printf renamed >/proc/$$/task/$$/comm; cat /proc/$$/comm"},
+                                  flags);
+    EXPECT_EQ(ran.out, "renamed\n") << ran.err;
+  }
+}
 
 KERNEL_TEST(EscapeKernelFiles, SettingsOfFileSystemsAndDevices) {
   const Workspace workspace;

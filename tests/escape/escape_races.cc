@@ -159,6 +159,26 @@ KERNEL_TEST(EscapeRaces, GuardedDirectorySwappedWhileItIsGuarded) {
     }
 }
 
+KERNEL_TEST(EscapeRaces, ControlABuildOfTheHostStopsNoRun) {
+  // It makes, renames, replaces and removes directories all the time.
+  const Workspace workspace;
+  make_raced_repository(workspace);
+  make_directories(workspace / "build");
+  const Racer racer([build = workspace / "build", number = 0]() mutable {
+    const std::string name = build + "/" + std::to_string(number++ % 5);
+    std::filesystem::create_directories(name + ".tmp/deep/deeper");
+    write_file(name + ".tmp/deep/object", "x");
+    std::error_code ignored;
+    std::filesystem::remove_all(name, ignored);
+    ::rename((name + ".tmp").c_str(), name.c_str());
+    ::usleep(200);
+  });
+  for (int round = 0; round < kRounds; ++round) {
+    const Ran ran = workspace.inside({"read", ".git/HEAD"}, {}, workspace.options());
+    ASSERT_EQ(ran.exit_code, 0) << "round " << round << ran.out << ran.err;
+  }
+}
+
 KERNEL_TEST(EscapeRaces, SymlinkOnTheWayToATarget) {
   // No race needed: the parent of the target is a symlink out of the workspace.
   const Scene scene;

@@ -122,7 +122,9 @@ struct Sentence {
            format_size(overlay.size);
   }
   std::string operator()(const ProcFilesystem& proc) const {
-    return proc.kind == ProcMount::pid_subset ? "mount /proc (processes only)" : "mount /proc";
+    if (proc.kind == ProcMount::pid_subset) return "mount /proc (processes only)";
+    return proc.machine == Access::read_only ? "mount /proc, with all but the processes read-only"
+                                             : "mount /proc";
   }
   std::string operator()(const DevptsMount&) const { return "mount /dev/pts"; }
   std::string operator()(const MqueueMount&) const { return "mount /dev/mqueue"; }

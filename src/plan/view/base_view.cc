@@ -38,19 +38,6 @@ constexpr std::array kDeviceLinks{
     BasePath{"/dev/ptmx", "pts/ptmx"},          BasePath{"/dev/shm", "/tmp"},
 };
 
-// Writable by the real root only, and a process that is uid 0 outside passes these permission
-// checks even without capabilities: core_pattern alone would be an escape.
-constexpr std::array kProcReadOnly{
-    BasePath{"/proc/sys", "kernel settings; uid 0 outside may write them"},
-    BasePath{"/proc/sysrq-trigger", "reboots the machine"},
-    BasePath{"/proc/irq", "interrupt routing"},
-    BasePath{"/proc/bus", "device configuration"},
-    BasePath{"/proc/fs", "settings of file systems"},
-    BasePath{"/proc/acpi", "which devices wake the machine"},
-    BasePath{"/proc/scsi", "adds and removes disks"},
-    BasePath{"/proc/dynamic_debug", "what the kernel logs"},
-};
-
 // Readable by the real root only, by their mode alone or for keys of its uid.
 constexpr std::array kProcHidden{
     BasePath{"/proc/kpagecount", "memory of other processes, page by page"},
@@ -155,7 +142,6 @@ std::vector<Path> base_paths(View view, const HostFacts& host) {
   add(kMachine);
   paths.emplace_back(kMessageQueues);
   if (host.uid == 0) {
-    add(kProcReadOnly);
     add(kProcHidden);
   }
   if (view == View::host)
@@ -234,19 +220,18 @@ Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const H
                             .why = "the outer /proc shows other people's processes"});
     return {};
   }
-  entries.push_back(Entry{.kind = Entry::Kind::proc,
-                          .target = "/proc",
-                          .origin = Origin::of_coop(Part::namespaces),
-                          .why = "shows the sandbox's own processes only"});
-  if (host.uid != 0 || host.proc == ProcMount::pid_subset) return {};
-  for (const BasePath& path : kProcReadOnly) {
-    if (!host.has(path.path)) continue;
-    entries.push_back(Entry{.kind = Entry::Kind::remount,
-                            .target = path.path,
-                            .flags = {.access = Access::read_only, .exec = false},
-                            .origin = Origin::of_coop(Part::running_as_root),
-                            .why = path.why});
-  }
+  // A process that is uid 0 outside passes the permission checks of /proc even without capabilities: core_pattern alone would
+  // be an escape, and a mode that it changes counts for the whole machine.
+  const bool root = host.uid == 0 && host.proc != ProcMount::pid_subset;
+  entries.push_back(
+      Entry{.kind = Entry::Kind::proc,
+            .target = "/proc",
+            .flags = {.access = root ? Access::read_only : Access::read_write},
+            .origin = Origin::of_coop(Part::namespaces),
+            .why = root ? "shows the sandbox's own processes only; uid 0 outside could write "
+                          "kernel settings, and change modes for the whole machine"
+                        : "shows the sandbox's own processes only"});
+  if (!root) return {};
   for (const BasePath& path : kProcHidden) {
     if (!host.has(path.path)) continue;
     entries.push_back(Entry{.kind = Entry::Kind::hide,

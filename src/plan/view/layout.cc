@@ -135,7 +135,7 @@ class Layout {
         return mount(
             entry, BindMount{entry.source, entry.target, entry.flags, entry.shape, entry.through});
       case Kind::overlay: return mount(entry, OverlayMount{entry.source, entry.target, entry.size});
-      case Kind::proc: return mount(entry, ProcFilesystem{host_.proc});
+      case Kind::proc: return mount(entry, ProcFilesystem{host_.proc, entry.flags.access});
       case Kind::devpts: return mount(entry, DevptsMount{});
       case Kind::mqueue: return mount(entry, MqueueMount{});
       case Kind::tmpfs: break;

@@ -240,6 +240,7 @@ class Freezer {
                                 .text = "proc",
                                 .data = keep(subset ? mount_options({"subset=pid"}) : ""),
                                 .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC});
+    if (proc.machine == Access::read_only) emit(Operation::protect_proc, {.path = "proc"});
   }
   void write(const DevptsMount&) {
     emit(Operation::mount_new,

@@ -4,8 +4,10 @@
 #include <dirent.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include "base/result.h"
 
@@ -20,8 +22,8 @@ inline std::unique_ptr<EntryBuffer> make_entry_buffer() {
 
 enum class Next { go_on, stop };
 
-// Calls `visit(name, type)` for each entry except "." and ".."; `type` is a DT_* (DT_UNKNOWN on
-// some file systems) and `name.data()` ends with a NUL. Continues at the descriptor's offset.
+// Calls `visit(name, type)`, or `visit(name, type, inode)`, for each entry except "." and ".."; `type` is a DT_* (DT_UNKNOWN
+// on some file systems) and `name.data()` ends with a NUL. Continues at the descriptor's offset.
 template <typename Visit>
 Result<void> for_each_entry(int directory, EntryBuffer& buffer, Visit visit) {
   for (;;) {
@@ -33,7 +35,11 @@ Result<void> for_each_entry(int directory, EntryBuffer& buffer, Visit visit) {
       offset += entry->d_reclen;
       const std::string_view name(entry->d_name);
       if (name == "." || name == "..") continue;
-      if (visit(name, entry->d_type) == Next::stop) return {};
+      auto next = Next::go_on;
+      if constexpr (std::is_invocable_v<Visit, std::string_view, unsigned char, std::uint64_t>)
+        next = visit(name, entry->d_type, std::uint64_t{entry->d_ino});
+      else next = visit(name, entry->d_type);
+      if (next == Next::stop) return {};
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "guards/walk.h"
 #include "guards/workspace.h"
 #include "temp_tree.h"
 
@@ -61,6 +62,27 @@ class IndexedWalkTest : public testing::Test {
   const TempTree tree_{test::fast_parent()};
   const TreeMemory memory_ = memory_in(tree_ / "indexes");
 };
+
+TEST_F(IndexedWalkTest, ADirectoryThatTakesTheNameOfAnotherDuringTheWalkIsSeen) {
+  tree_.must("mkdir -p w/a/b w/d x/.git/hooks; touch w/.envrc; mkdir w/.vscode");
+  learn();
+  const auto seen = [&](const std::string& hooks, const std::string& change) {
+    const GuardNames names(test::kGuards);
+    // The paths of guarded files are passed to a function from the second on.
+    GuardWalk walk(names, WalkLimits{.path_bytes = 0}, {tree_ / "w"}, nullptr,
+                   [&](DirectoryStack&, const std::string&, const GuardedPath&) {
+                     tree_.must(change);
+                     return Spilled::left;
+                   });
+    EXPECT_TRUE(walk.tree(tree_ / "w", {.directory = tree_ / "indexes"}));
+    return contains(guarded_in(WorkspaceFacts{.guarded = walk.take_guarded()}), tree_ / hooks);
+  };
+  // The control: the index is trusted, so that what is made below after the comparison is not seen by this walk.
+  EXPECT_FALSE(seen("w/a/b/.git/hooks", "mkdir -p w/a/b/.git/hooks"));
+  tree_.must("rm -r w/a/b/.git");
+  learn();
+  EXPECT_TRUE(seen("w/a/.git/hooks", "[ -d x ] && mv w/a y && mv x w/a || true"));
+}
 
 TEST_F(IndexedWalkTest, TheIndexIsUsed) {
   tree_.must("mkdir -p w/a/b/c w/d; git init -q w");

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/text.h"
@@ -753,6 +754,39 @@ TEST_F(QuarantineTest, WhatGitNamesSinceTheRunBeganIsJudged) {
   EXPECT_TRUE(exists(tree / "w/tools/post-commit"));
 }
 
+// A program of the host exchanges a repository with a symlink again and again. What the run has left in it is taken away, or the
+// report says that something may remain.
+TEST_F(QuarantineTest, WhatIsHiddenFromOneLookIsFoundByTheNext) {
+  constexpr int kRounds = 100;
+  int found = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    tree.must("rm -rf w q && mkdir -p w/other && git init -q w/x");
+    before();
+    tree.write("w/x/.git/hooks/pre-commit", "evil");
+    tree.must("chmod +x w/x/.git/hooks/pre-commit");
+    const Path git = tree / "w/x/.git";
+    const Path parked = tree / "w/x/parked";
+    QuarantineReport report;
+    {
+      const std::jthread racer([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          ::rename(git.c_str(), parked.c_str());
+          (void)!::symlink("../other", git.c_str());
+          ::usleep(static_cast<useconds_t>(round % 10 * 30));
+          ::unlink(git.c_str());
+          ::rename(parked.c_str(), git.c_str());
+          ::usleep(static_cast<useconds_t>(round / 10 * 30));
+        }
+      });
+      report = after();
+    }
+    const bool left = exists(git + "/hooks/pre-commit") || exists(parked + "/hooks/pre-commit");
+    found += report.total > 0 ? 1 : 0;
+    EXPECT_FALSE(left && report.complete) << "round " << round;
+  }
+  EXPECT_GT(found, 0);
+}
+
 TEST_F(QuarantineTest, RootWithoutAFirstLookIsNotTouched) {
   tree.must("mkdir w && touch w/.envrc");
   workspace_ = tree / "w";
@@ -780,8 +814,8 @@ TEST_F(QuarantineTest, AllowedNamesStay) {
 class OtherFileSystemTest : public QuarantineTest {
  protected:
   void SetUp() override {
-    struct stat here{};
-    struct stat there{};
+    struct stat here {};
+    struct stat there {};
     ::stat(tree.path().c_str(), &here);
     ::stat(other.path().c_str(), &there);
     if (here.st_dev == there.st_dev) GTEST_SKIP() << "there is only one file system";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "guards/git/directory.h"
@@ -89,11 +90,11 @@ TEST(WorkspaceTest, PlainRepositoryListsItsGuards) {
 TEST(WorkspaceTest, FactsIdentifyTheFile) {
   const TempTree tree;
   tree.must("touch .envrc && ln .envrc other && mkdir .vscode");
-  struct stat status{};
+  struct stat status {};
   ASSERT_EQ(::lstat((tree / ".envrc").c_str(), &status), 0);
   const WorkspaceFacts facts = look(tree.path());
   ASSERT_EQ(facts.guarded.size(), 2u);
-  struct statx more{};
+  struct statx more {};
   ASSERT_EQ(::statx(AT_FDCWD, (tree / ".envrc").c_str(), 0, STATX_BTIME, &more), 0);
   const bool known = (more.stx_mask & STATX_BTIME) != 0;
   const GuardedPath expected{
@@ -322,6 +323,69 @@ TEST(WorkspaceTest, LimitsMakeTheLookIncomplete) {
   GuardWalk short_paths(names, WalkLimits{.path_bytes = 4}, {tree.path()});
   ASSERT_TRUE(short_paths.tree(tree.path()));
   EXPECT_FALSE(short_paths.complete());
+}
+
+// A walk that is interrupted between listing a directory and entering those in it: what does not fit is passed to `spill`.
+struct Interrupted {
+  GuardWalk::Stop stop = GuardWalk::Stop::none;
+  bool complete = false;
+  std::vector<Path> guarded{};
+};
+Interrupted walk_while(const TempTree& tree, const std::string& change) {
+  const GuardNames names(test::kGuards);
+  bool done = false;
+  GuardWalk walk(names, WalkLimits{.path_bytes = 0}, {tree.path()}, nullptr,
+                 [&](DirectoryStack&, const std::string&, const GuardedPath&) {
+                   if (!std::exchange(done, true)) tree.must(change);
+                   return Spilled::left;
+                 });
+  EXPECT_TRUE(walk.tree(tree / "w"));
+  EXPECT_TRUE(done);
+  Interrupted result{walk.stop(), walk.complete()};
+  for (const GuardedPath& found : walk.take_guarded())
+    result.guarded.emplace_back(relative_to(found.path, tree / "w"));
+  return result;
+}
+
+constexpr const char* kRaced =
+    "mkdir -p w/.git/hooks w/.vscode w/x/.git/hooks w/other && touch w/.envrc";
+
+TEST(WorkspaceTest, ADirectoryThatBecomesALinkDisturbsTheLook) {
+  for (const char* const name : {".git", "x"}) {
+    const TempTree tree;
+    tree.must(kRaced);
+    const Interrupted seen =
+        walk_while(tree, std::string("cd w && mv ") + name + " parked && ln -s other " + name);
+    EXPECT_EQ(seen.stop, GuardWalk::Stop::disturbed) << name;
+    EXPECT_FALSE(seen.complete) << name;
+  }
+}
+
+TEST(WorkspaceTest, ALinkThatBecomesADirectoryDisturbsTheLook) {
+  const TempTree tree;
+  tree.must(kRaced);
+  tree.must("cd w && mv .git ../parked && ln -s other .git");
+  const Interrupted seen = walk_while(tree, "cd w && rm .git && mv ../parked .git");
+  EXPECT_EQ(seen.stop, GuardWalk::Stop::disturbed);
+}
+
+TEST(WorkspaceTest, ADirectoryWithAnotherNameDisturbsTheLookAndTheRestIsSeen) {
+  const TempTree tree;
+  tree.must(kRaced);
+  const Interrupted seen = walk_while(tree, "cd w && mv .git parked");
+  EXPECT_EQ(seen.stop, GuardWalk::Stop::disturbed);
+  EXPECT_TRUE(std::ranges::find(seen.guarded, "x/.git/hooks") != seen.guarded.end());
+}
+
+TEST(WorkspaceTest, RemovedAndNewDirectoriesDoNotDisturbIt) {
+  const TempTree tree;
+  tree.must(kRaced);
+  // The new ones get inodes of those that were removed, where the file system does that.
+  const Interrupted seen = walk_while(
+      tree, "cd w && rm -rf other x && sleep 0.02 && mkdir new newer newest && rm -r new");
+  EXPECT_EQ(seen.stop, GuardWalk::Stop::none);
+  EXPECT_TRUE(seen.complete);
+  EXPECT_TRUE(std::ranges::find(seen.guarded, ".git/hooks") != seen.guarded.end());
 }
 
 TEST(WorkspaceTest, NamesThatAreNotGuardedAreNotListed) {

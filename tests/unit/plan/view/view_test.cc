@@ -172,16 +172,20 @@ TEST(PlanViewTest, IdentityNetworkClockAndHostnameAreAsAsked) {
 TEST(PlanViewTest, RootOutsideGetsKernelSettingsReadOnlyAndNoKernelMemory) {
   HostFacts host = anns_machine();
   host.uid = host.gid = 0;
-  add_path(host, "/proc/sys");
-  add_path(host, "/proc/sysrq-trigger", PathKind::file);
   add_path(host, "/proc/slabinfo", PathKind::file);
-  const MountFlags flags{.access = Access::read_only, .exec = false};
-  const Actions expected{MakeDirectory{"/proc"}, HideMount{"/proc/slabinfo", PathKind::file},
-                         Remount{"/proc/sys", flags}, Remount{"/proc/sysrq-trigger", flags}};
-  EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"), expected));
+  const Actions expected{MakeDirectory{"/proc"}, HideMount{"/proc/slabinfo", PathKind::file}};
+  const Plan plan = must_compile(policy_for(View::minimal), host);
+  EXPECT_TRUE(same(about(plan, "/proc"), expected));
+  EXPECT_EQ(all_of<ProcFilesystem>(plan),
+            std::vector{(ProcFilesystem{.machine = Access::read_only})});
+  host.proc = ProcMount::pid_subset;  // has none of them
+  EXPECT_EQ(all_of<ProcFilesystem>(must_compile(policy_for(View::minimal), host)),
+            std::vector{(ProcFilesystem{.kind = ProcMount::pid_subset})});
   host.uid = 1000;
-  EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), host), "/proc"),
-                   {MakeDirectory{"/proc"}}));
+  host.proc = ProcMount::full;
+  const Plan of_a_user = must_compile(policy_for(View::minimal), host);
+  EXPECT_TRUE(same(about(of_a_user, "/proc"), {MakeDirectory{"/proc"}}));
+  EXPECT_EQ(all_of<ProcFilesystem>(of_a_user), std::vector{ProcFilesystem{}});
 }
 
 TEST(PlanViewTest, ARefusedProcIsAnErrorUnlessBestEffort) {
