@@ -53,6 +53,7 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::enter_root: return operation::enter_root(state, instruction);
     case Operation::pass_root: return operation::pass_root(state, instruction);
     case Operation::limit: return operation::limit(state, instruction);
+    case Operation::limit_part: return operation::limit_part(state, instruction);
     case Operation::open_terminal: return operation::open_terminal(state, instruction);
     case Operation::drop_capabilities: return operation::drop_capabilities(state, instruction);
     case Operation::no_new_privileges: return attempt(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -47,6 +47,7 @@ enum class Operation : std::uint8_t {
   // confinement
   // First: resource, second: value (both soft and hard, capped by the hard one), third: 1 for the soft one alone.
   limit,
+  limit_part,         // first: resource, second: by what the soft limit is divided, for both
   open_terminal,      // first: rows, second: columns
   drop_capabilities,  // first: highest capability of this kernel
   no_new_privileges,

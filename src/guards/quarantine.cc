@@ -19,6 +19,7 @@
 #include "guards/git/outside.h"
 #include "guards/names.h"
 #include "guards/quarantine_store.h"
+#include "guards/trail.h"
 #include "guards/workspace.h"
 #include "policy/builtin.h"
 
@@ -168,8 +169,10 @@ class Quarantine {
     }
     if (old == nullptr) {
       const bool appeared = has_appeared(found.path);
-      if (appeared ? !may_have_changed_since(base, found, before.started)
-                   : !is_new(base, found, before))
+      // A link outside, too, is the user's own, and may be new.
+      if (appeared || is_behind_link_outside(found, before)
+              ? !may_have_changed_since(base, found, before.started)
+              : !is_new(base, found, before))
         return;
       if (was_elsewhere(found)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.
@@ -342,13 +345,19 @@ class Quarantine {
 
   // The target of a new symlink stays where it is: only the symlink is moved.
   bool follows_new_link(const GuardedPath& found, const WorkspaceFacts& now) const {
-    if (found.through.empty()) return false;
+    if (found.through.empty() || is_behind_link_outside(found, now)) return false;
     const auto link = std::ranges::lower_bound(now.guarded, found.through, {}, &GuardedPath::path);
     const GuardedPath* const old = find(found.through);
     // A link in a guarded directory is not listed itself.
     if (old == nullptr && lies_in_known(found.through)) return false;
     return old == nullptr || link == now.guarded.end() || link->path != found.through ||
            link->link != old->link;
+  }
+
+  // Through a link that the sandbox could not make.
+  bool is_behind_link_outside(const GuardedPath& found, const WorkspaceFacts& facts) const {
+    return !found.through.empty() && tree_of(found.through, trees_.roots) == nullptr &&
+           tree_of(found.through, facts.outside_git) == nullptr;
   }
 
   bool lies_in_known(Path path) const {

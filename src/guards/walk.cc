@@ -61,6 +61,18 @@ bool may_hide_something(int parent, const std::string& name) {
   return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+GuardedPath fact_of(const TrailLink& link, const std::string& guard) {
+  GuardedPath found =
+      make_fact(link.path, guard, link.status, born_at(AT_FDCWD, link.path.c_str()));
+  found.link = link.text;
+  return found;
+}
+
+// It is in the guarded directory that the link is in.
+bool is_behind(const Path& path, const GuardedPath& link) {
+  return !link.through.empty() && is_within(path, link.through);
+}
+
 // Where a directory of an index may be plain: elsewhere git directories are recognised by what is around them.
 bool may_be_plain(Place place) { return place == Place::ordinary || place == Place::packages; }
 
@@ -511,24 +523,30 @@ void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
   keep(make_fact(ancestor, guard, directory_->status_at(depth), 0));
 }
 
-// A symlink cannot be a mount point. Its target can, if it is in a writable tree.
+// A symlink cannot be a mount point. Its target can, if it is in a writable tree; so are the symlinks on the way there, which
+// are put back at the end.
 void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
                                 std::size_t levels) {
   constexpr std::size_t kMost = 20'000;
   // Ending in silence would leave the targets of the user's own links unguarded: another sandbox can make thousands.
   if (++followed_ > kMost) return give_up(Stop::too_large);
-  const std::optional<Path> target = canonical(link.path + std::string(rest));
-  struct stat status {};
-  if (!target || tree_of(*target, writable_) == nullptr || is_within(link.path, *target) ||
-      ::lstat(target->c_str(), &status) < 0)
-    return;
-  // It is in the guarded directory that the link is in.
-  if (!link.through.empty() && is_within(*target, link.through)) return;
-  GuardedPath found = make_fact(*target, link.guard, status, born_at(AT_FDCWD, target->c_str()));
+  const Trail trail = follow_trail(link.path + std::string(rest), writable_, &trails_);
+  for (const TrailLink& next : trail.links) {
+    const bool known = next.path == link.path || is_behind(next.path, link);
+    if (known || tree_of(next.path, writable_) == nullptr) continue;
+    GuardedPath found = fact_of(next, link.guard);
+    found.through = link.path;
+    keep(std::move(found));
+  }
+  if (trail.place.empty() || !trail.status || is_within(link.path, trail.place)) return;
+  if (is_behind(trail.place, link)) return;
+  GuardedPath found =
+      make_fact(trail.place, link.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
   found.through = link.path;
+  if (tree_of(trail.place, writable_) == nullptr) return follow_links_outside(found);
   const GuardedPath kept = found;
   keep(std::move(found));
-  if (kept.directory && levels > 0) follow_links_in(*target, kept, levels - 1);
+  if (kept.directory && levels > 0) follow_links_in(trail.place, kept, levels - 1);
 }
 
 // The symlinks on the path are guarded themselves: they cannot be mount points, and with another
@@ -538,23 +556,47 @@ void GuardWalk::named(const NamedPath& name) {
   Path through;
   for (const TrailLink& link : trail.links) {
     if (tree_of(link.path, writable_) == nullptr) continue;
-    GuardedPath found =
-        make_fact(link.path, name.guard, link.status, born_at(AT_FDCWD, link.path.c_str()));
-    found.link = link.text;
     through = link.path;
-    keep(std::move(found));
+    keep(fact_of(link, name.guard));
   }
-  if (!trail.status || tree_of(trail.place, writable_) == nullptr) return;
+  if (!trail.status) return;
+  GuardedPath found =
+      make_fact(trail.place, name.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
+  if (tree_of(trail.place, writable_) == nullptr) return follow_links_outside(found);
   // Making it read-only would affect a whole tree. And git reads no directory as a file.
   if (holds_a_tree(trail.place, writable_)) return;
   if (name.guard == ".git/config" && S_ISDIR(trail.status->st_mode)) return;
-  GuardedPath found =
-      make_fact(trail.place, name.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
   found.through = through;
   const GuardedPath kept = found;
   keep(std::move(found));
   constexpr std::size_t kLevels = 3;
   if (kept.directory) follow_links_in(trail.place, kept, kLevels);
+}
+
+// A directory of hooks that cannot be changed inside, but perhaps what its links lead to: "~/hooks/pre-commit ->
+// ~/work/scripts/check". Its mode stays as it is: settings that a sandbox has written may name any directory.
+void GuardWalk::follow_links_outside(const GuardedPath& directory) {
+  constexpr std::size_t kMost = 1000;
+  constexpr std::size_t kLevels = 3;
+  if (!directory.directory || directory.guard != ".git/hooks") return;
+  const Result<UniqueFd> opened =
+      open_file(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+  if (!opened) return;
+  std::vector<std::string> links;
+  const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
+  [[maybe_unused]] const Result<void> unreadable_is_empty =
+      for_each_entry(opened->get(), *buffer, [&](std::string_view entry, unsigned char type) {
+        if (type == DT_UNKNOWN) type = type_of(opened->get(), entry.data());
+        if (type == DT_LNK) links.emplace_back(entry);
+        return links.size() < kMost ? Next::go_on : Next::stop;
+      });
+  if (links.size() >= kMost) return give_up(Stop::too_large);
+  for (const std::string& name : links) {
+    GuardedPath link = directory;
+    link.path = join(directory.path, name);
+    link.through = directory.path;
+    add_behind_link(link, {}, kLevels);
+  }
 }
 
 void GuardWalk::keep(GuardedPath found) {

@@ -136,6 +136,7 @@ class GuardWalk {
   void add_ancestor(const Path& path, const std::string& guard);
   // `levels`: how far symlinks are followed in a directory that it leads to.
   void add_behind_link(const GuardedPath& link, std::string_view rest, std::size_t levels);
+  void follow_links_outside(const GuardedPath& directory);
   void follow_links_in(const Path& directory, const GuardedPath& guarded, std::size_t levels);
   void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);

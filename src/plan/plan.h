@@ -196,6 +196,7 @@ struct EnterRoot : NoDetails {};  // pivot_root; the host's tree is detached
 enum class LimitKind : std::uint8_t {
   hard,  // soft and hard limit
   soft,  // the hard one stays as it was: programs may raise it again
+  part,  // the caller's soft limit, divided by `value`
 };
 struct ResourceLimit {
   int resource = 0;  // RLIMIT_*

@@ -152,7 +152,8 @@ struct Fields {
   }
   Json operator()(const EnterRoot&) const { return {{"action", "enter_root"}}; }
   Json operator()(const ResourceLimit& limit) const {
-    return {{"action", "resource_limit"}, {"name", limit.name}, {"value", limit.value}};
+    const char* const key = limit.kind == LimitKind::part ? "divided_by" : "value";
+    return {{"action", "resource_limit"}, {"name", limit.name}, {key, limit.value}};
   }
   Json operator()(const DropCapabilities&) const { return {{"action", "drop_capabilities"}}; }
   Json operator()(const NoNewPrivileges&) const { return {{"action", "no_new_privileges"}}; }

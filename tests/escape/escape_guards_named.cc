@@ -63,6 +63,74 @@ KERNEL_TEST(EscapeGuardsNamed, ChangingWhatALinkInTheHooksDirectoryLeadsTo) {
   expect_guarded(workspace, {"write", "scripts/check", "evil"}, ".git/hooks", {EROFS});
 }
 
+// And a link on the way there: "githooks/post-commit -> ../check -> scripts/check".
+KERNEL_TEST(EscapeGuardsNamed, ReplacingALinkOnTheWayToAHook) {
+  for (const std::string hooks : {"githooks", ".git/hooks"}) {
+    const Workspace workspace;
+    make_repository_with_hooks_path(workspace.path());
+    if (hooks == ".git/hooks") git(workspace.path(), {"config", "--unset", "core.hooksPath"});
+    make_directories(workspace / "scripts");
+    write_file(workspace / "scripts/check", "#!/bin/sh\n");
+    make_symlink("scripts/check", workspace / "check");
+    make_symlink(workspace / "check", workspace / (hooks + "/post-commit"));
+    const std::string attack = "rm check; echo evil > check";
+    EXPECT_EQ(workspace.run({"sh", "-c", attack}, {"--allow-guarded", ".git/hooks"}).exit_code, 0);
+    EXPECT_EQ(read_file(workspace / "check"), "evil\n");  // control
+    ASSERT_EQ(run_bare({"ln", "-sf", "scripts/check", workspace / "check"}).exit_code, 0);
+    run_script(workspace, attack);
+    EXPECT_EQ(read_file(workspace / (hooks + "/post-commit")), "#!/bin/sh\n") << hooks;
+  }
+}
+
+// A hooks directory that is not visible inside, with links into the workspace.
+KERNEL_TEST(EscapeGuardsNamed, ChangingWhatAHookOutsideLeadsTo) {
+  const Workspace workspace;
+  make_repository_with_hooks_path(workspace.path());
+  const std::string outside = workspace.around() / "hooks";
+  make_directories(outside);
+  make_directories(workspace / "scripts");
+  write_file(workspace / "scripts/check", "#!/bin/sh\n");
+  make_symlink(workspace / "scripts/check", outside + "/pre-commit");
+  make_symlink(workspace / "scripts/missing", outside + "/post-commit");
+  const std::initializer_list<Arguments> kWays{
+      {"config", "core.hooksPath", outside},
+      {"config", "core.hooksPath", "../hooks"},
+      {"config", "--unset", "core.hooksPath"},  // .git/hooks is a link to it
+  };
+  for (const Arguments& way : kWays) {
+    git(workspace.path(), way);
+    if (way[1] == "--unset") {
+      ASSERT_EQ(run_bare({"rm", "-rf", workspace / ".git/hooks"}).exit_code, 0);
+      make_symlink(outside, workspace / ".git/hooks");
+    }
+    expect_guarded(workspace, {"write", "scripts/check", "evil"}, ".git/hooks", {EROFS});
+    const nlohmann::json made = run_script(workspace, "echo evil > scripts/missing");
+    EXPECT_FALSE(exists(workspace / "scripts/missing")) << way[1];
+    EXPECT_FALSE(entry_for(made, workspace / "scripts/missing").is_null()) << made;
+  }
+}
+
+// What the user links meanwhile and nothing has changed stays.
+KERNEL_TEST(EscapeGuardsNamed, ControlALinkOutsideToTheUsersOwnFileTakesNothing) {
+  const Workspace workspace;
+  make_repository_with_hooks_path(workspace.path());
+  const std::string outside = workspace.around() / "hooks";
+  make_directories(outside);
+  git(workspace.path(), {"config", "core.hooksPath", outside});
+  make_directories(workspace / "scripts");
+  write_file(workspace / "scripts/check", "#!/bin/sh\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Process coop({coop_binary(), "run", "--json", "-w", workspace.path(), "--", "sh", "-c",
+                "touch ready; while [ ! -e go ]; do sleep 0.01; done; rm ready go"},
+               workspace.options());
+  for (int attempt = 0; attempt < 1500 && !exists(workspace / "ready"); ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  make_symlink(workspace / "scripts/check", outside + "/pre-commit");
+  write_file(workspace / "go", "");
+  EXPECT_EQ(coop.finish().exit_code, 0);
+  EXPECT_TRUE(exists(workspace / "scripts/check"));
+}
+
 // Thousands of links or names of another sandbox must not use up what is followed for the user's.
 KERNEL_TEST(EscapeGuardsNamed, TooManyLinksOrNamesAreAnError) {
   const Workspace workspace;

@@ -81,6 +81,20 @@ KERNEL_TEST(EscapeShared, InotifyInstances) {
   EXPECT_TRUE(blocked(attack, EMFILE));
 }
 
+KERNEL_TEST(EscapeShared, BytesInMessageQueues) {
+  if (!exists("/proc/sys/fs/mqueue")) GTEST_SKIP() << "no message queues in this kernel";
+  const Workspace workspace;
+  EXPECT_TRUE(escaped(workspace.inside({"message-queues", "1"})));   // control: they work
+  EXPECT_TRUE(escaped(workspace.outside({"message-queues", "5"})));  // and the user may have more
+  for (const Arguments& flags : {Arguments{}, Arguments{"--as-root"}}) {
+    const Ran attack = while_held(workspace, {"message-queues", "100"}, flags, [&] {
+      EXPECT_TRUE(escaped(workspace.outside({"message-queues", "5"})));
+      EXPECT_TRUE(escaped(Workspace().inside({"message-queues", "1"})));
+    });
+    EXPECT_TRUE(blocked(attack, EMFILE));
+  }
+}
+
 KERNEL_TEST(EscapeShared, TheLimitOnInotifyCannotBeRaisedAgain) {
   const Workspace workspace;
   for (const char* flag : {"--as-self", "--as-root"})

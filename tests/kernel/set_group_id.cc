@@ -9,7 +9,7 @@ namespace coop::tests {
 namespace {
 
 mode_t mode_of(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
@@ -44,6 +44,7 @@ os.makedirs('a/b/d'); os.mkdir('d'); open('f', 'w').close()
 os.symlink('d', 'link'); os.symlink(here + '/a/b', 'absolute'); os.symlink('../../f', 'a/b/file')
 d = os.open('d', os.O_RDONLY); b = os.open('a/b', os.O_PATH)
 tell('fchmod', call(91, d, 0o2751))
+print('no descriptor', call(91, -100, 0o2751), call(91, -1, 0o2751), oct(os.stat('.').st_mode & 0o7000))
 tell('own', call(90, b'/proc/self/fd/%d' % d, 0o2752))
 tell('relative', call(90, b'd', 0o2753))
 tell('absolute', call(90, here.encode() + b'/d', 0o2754))
@@ -67,7 +68,8 @@ print('descriptor', call(91, 999, 0o2755))
 print('system', call(90, b'/usr', 0o2755))
 )";
   const std::string expected =
-      "fchmod done 2751\nown done 2752\nrelative done 2753\nabsolute done 2754\nlink done 2755\n"
+      "fchmod done 2751\nno descriptor Bad file descriptor Bad file descriptor 0o0\nown done "
+      "2752\nrelative done 2753\nabsolute done 2754\nlink done 2755\n"
       "linked done 2756\nat done 2757\nup done 2750\nflags done 2741\nnofollow done 2742\n"
       "on a link Operation not supported\nchdir done 2743\nbeyond done 2744\n"
       "f Operation not permitted\na/b/file Operation not permitted\n"

@@ -1,6 +1,7 @@
 // Uses up what all processes of a user share. Each attack takes as much as it gets, makes the file "holding" when it has it
 // (the test then looks at the rest of the machine) and ends when that file is gone.
 #include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "payload/payload.h"
 
@@ -114,11 +116,23 @@ int inotify_instances(Arguments a) {
   return error != 0 ? blocked(error) : escaped();
 }
 
+// message-queues COUNT: of the usual size. Their names are removed at once: they exist as long as they are open.
+int message_queues(Arguments a) {
+  int error = 0;
+  for (long left = number(a[0]); left > 0 && error == 0; --left) {
+    const std::string name = "/coop-payload-" + std::to_string(::getpid());
+    if (::mq_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, nullptr) < 0)
+      error = errno;
+    else ::mq_unlink(name.c_str());
+  }
+  if (number(a[0]) > 10) hold();
+  return error != 0 ? blocked(error) : escaped();
+}
+
 constexpr std::array kAttacks{
-    Attack{"pass-descriptor", 0, pass_one},
-    Attack{"in-flight", 1, in_flight},
-    Attack{"waiting-senders", 1, waiting_senders},
-    Attack{"inotify", 1, inotify_instances},
+    Attack{"pass-descriptor", 0, pass_one},        Attack{"in-flight", 1, in_flight},
+    Attack{"waiting-senders", 1, waiting_senders}, Attack{"inotify", 1, inotify_instances},
+    Attack{"message-queues", 1, message_queues},
 };
 
 }  // namespace

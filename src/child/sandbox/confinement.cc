@@ -58,6 +58,14 @@ int limit(State&, const Instruction& instruction) noexcept {
   return attempt(SYS_prlimit64, 0, resource, &current, nullptr);
 }
 
+int limit_part(State&, const Instruction& instruction) noexcept {
+  const auto resource = static_cast<int>(instruction.first);
+  rlimit64 current{};
+  if (const int error = attempt(SYS_prlimit64, 0, resource, nullptr, &current)) return error;
+  const std::uint64_t part = current.rlim_cur / instruction.second;
+  return limit_resource(resource, part);
+}
+
 // The pty belongs to the sandbox's own devpts, so ttyname() works inside, and the caller's terminal
 // is not reachable: TIOCSTI could only inject input into our relay.
 int open_terminal(State& state, const Instruction& instruction) noexcept {

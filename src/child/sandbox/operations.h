@@ -30,6 +30,7 @@ int seal(State& state, const Instruction& instruction) noexcept;
 int protect_proc(State& state, const Instruction& instruction) noexcept;
 int enter_root(State& state, const Instruction& instruction) noexcept;
 int limit(State& state, const Instruction& instruction) noexcept;
+int limit_part(State& state, const Instruction& instruction) noexcept;
 int pass_mounts(State& state, const Instruction& instruction) noexcept;
 int pass_root(State& state, const Instruction& instruction) noexcept;
 int open_terminal(State& state, const Instruction& instruction) noexcept;

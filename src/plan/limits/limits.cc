@@ -35,6 +35,11 @@ class Planner {
     // Soft: `ulimit -c unlimited` of a script succeeds. A core file is written by the process itself, where it may write.
     plan_.add(ResourceLimit{RLIMIT_CORE, "core dump size", 0, LimitKind::soft}, Origin::of_coop(),
               "setrlimit");
+    // Queues made inside count for the user outside too: without a limit of its own a sandbox could keep the user's other
+    // programs from making any. Since Linux 5.14 the process's limit is compared with what its user namespace holds.
+    constexpr std::uint64_t kPart = 4;
+    plan_.add(ResourceLimit{RLIMIT_MSGQUEUE, "bytes in message queues", kPart, LimitKind::part},
+              Origin::of_coop(), "processes of the host share this limit, and keep a part of it");
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
       plan_.group.manager = host_.cgroup.manager;

@@ -133,6 +133,8 @@ struct Sentence {
   }
   std::string operator()(const EnterRoot&) const { return "enter the new root"; }
   std::string operator()(const ResourceLimit& limit) const {
+    if (limit.kind == LimitKind::part)
+      return "limit " + limit.name + " to the caller's divided by " + std::to_string(limit.value);
     return "limit " + limit.name + " to " + std::to_string(limit.value) +
            (limit.kind == LimitKind::soft ? " (programs may raise it)" : "");
   }

@@ -61,8 +61,8 @@ std::optional<int> own_descriptor(std::string_view path) {
 }
 
 bool is_own_user_namespace(int owner) {
-  struct stat one{};
-  struct stat other{};
+  struct stat one {};
+  struct stat other {};
   return ::fstat(owner, &one) == 0 && ::stat("/proc/self/ns/user", &other) == 0 &&
          one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
@@ -97,6 +97,8 @@ int set_mode(const Caller& caller, const seccomp_data& asked) {
   constexpr int kFlags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
   if ((call.flags & ~kFlags) != 0) return EINVAL;
   const bool follow = (call.flags & AT_SYMLINK_NOFOLLOW) == 0;
+  // AT_FDCWD, a negative number, means a directory only where there is a path.
+  if (!call.path && call.base < 0) return EBADF;
   std::string path;
   if (call.path) {
     Reply<std::string> read = caller.path(*call.path);

@@ -267,6 +267,9 @@ class Freezer {
   void write(const ResourceLimit& limit) {
     // For the command alone: init has to pass descriptors to us, see child::Program::open_files.
     if (limit.resource == RLIMIT_NOFILE) return;
+    if (limit.kind == LimitKind::part)
+      return emit(Operation::limit_part,
+                  {.first = static_cast<std::uint64_t>(limit.resource), .second = limit.value});
     emit(Operation::limit, {.first = static_cast<std::uint64_t>(limit.resource),
                             .second = limit.value,
                             .third = limit.kind == LimitKind::soft ? 1U : 0U});

@@ -118,6 +118,7 @@ Policy limited() {
 std::vector<ResourceLimit> resources(const Plan& plan) { return all_of<ResourceLimit>(plan); }
 const ResourceLimit kFiles{RLIMIT_NOFILE, "open files", 640};
 const ResourceLimit kNoCore{RLIMIT_CORE, "core dump size", 0, LimitKind::soft};
+const ResourceLimit kQueues{RLIMIT_MSGQUEUE, "bytes in message queues", 4, LimitKind::part};
 
 TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
   HostFacts host = anns_machine();
@@ -133,7 +134,7 @@ TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
   EXPECT_EQ(plan.group, expected);
   EXPECT_EQ(plan.notes, std::vector<std::string>{});
   EXPECT_EQ(resources(plan),
-            (std::vector{ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore}));
+            (std::vector{ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore, kQueues}));
 }
 
 TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
@@ -151,7 +152,7 @@ TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
                  {"pids", "/cg/pids", "pids.max", "64"},
                  {"cpu", "/cg/cpu", "cpu.cfs_quota_us", "150000"}}};
   EXPECT_EQ(plan.group, expected);
-  EXPECT_EQ(resources(plan), (std::vector{kFiles, kNoCore}));
+  EXPECT_EQ(resources(plan), (std::vector{kFiles, kNoCore, kQueues}));
 }
 
 TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
@@ -161,7 +162,7 @@ TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
   EXPECT_EQ(plan.group, GroupPlan{.sampled_memory = std::uint64_t{1} << 30});
   EXPECT_EQ(resources(plan),
             (std::vector{ResourceLimit{RLIMIT_DATA, "data of one process", 1 << 30},
-                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore}));
+                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore, kQueues}));
   EXPECT_THAT(plan.notes,
               ElementsAre(HasSubstr("limits: the memory limit is applied to each process"),
                           HasSubstr("limits: the CPU limit is not applied; no delegation")));
@@ -219,7 +220,7 @@ TEST(PlanLimitsTest, TheDefaultsNeedNoGroup) {
   policy.limits = {.pids = std::nullopt, .open_files = 100, .file_size = 5000};
   EXPECT_EQ(resources(must_compile(policy, host)),
             (std::vector{ResourceLimit{RLIMIT_NOFILE, "open files", 100},
-                         ResourceLimit{RLIMIT_FSIZE, "file size", 5000}, kNoCore}));
+                         ResourceLimit{RLIMIT_FSIZE, "file size", 5000}, kNoCore, kQueues}));
 }
 
 using Environment = std::map<std::string, std::string>;

@@ -135,17 +135,22 @@ TEST(GitNamesTest, AWholeTreeIsNotMadeReadOnly) {
   EXPECT_THAT(facts.notes, Contains(HasSubstr("hooks in it are not guarded")));
 }
 
+// Nothing in them can be changed inside, but for what links in a hooks directory lead to.
 TEST(GitNamesTest, PathsOutsideAreIgnoredUnlessWritable) {
   const TempTree tree;
   tree.must(
       "mkdir hooks home && git init -q w && cd w && git config core.hooksPath \"${PWD%/w}/hooks\" "
       "&&"
       " git config include.path '~/x'");
-  EXPECT_THAT(look(tree / "w", {.home = tree / "home"}).named, IsEmpty());
+  EXPECT_EQ(look(tree / "w", {.home = tree / "home"}).named,
+            (std::vector{NamedPath{.path = tree / "hooks", .guard = ".git/hooks"}}));
   EXPECT_THAT(found(look(tree / "w", {}, {{tree / "w", tree / "hooks2"}}), tree / "w"), IsEmpty());
+  tree.must("touch w/free w/check && ln -s ../w/check hooks/pre-commit && ln -s ../w/no hooks/x");
+  EXPECT_THAT(found(look(tree / "w", {}), tree / "w"), UnorderedElementsAre("check: .git/hooks"));
   tree.must("touch home/x");
   const WorkspaceFacts facts = look(tree / "w", {.home = tree / "home"}, {{tree / "home"}});
-  EXPECT_THAT(found(facts, tree / "w"), UnorderedElementsAre((tree / "home/x") + ": .git/config"));
+  EXPECT_THAT(found(facts, tree / "w"),
+              UnorderedElementsAre((tree / "home/x") + ": .git/config", "check: .git/hooks"));
 }
 
 TEST(GitNamesTest, SettingsOfTheUserHoldForEveryRepository) {

@@ -24,6 +24,7 @@ Actions confinement(const Plan& plan) {
           ResourceLimit{RLIMIT_NPROC, "processes", 4096},
           ResourceLimit{RLIMIT_NOFILE, "open files", 640},
           ResourceLimit{RLIMIT_CORE, "core dump size", 0, LimitKind::soft},
+          ResourceLimit{RLIMIT_MSGQUEUE, "bytes in message queues", 4, LimitKind::part},
           DropCapabilities{},
           NoNewPrivileges{},
           Verify{Verify::What::sealed_root},
