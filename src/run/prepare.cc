@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/path.h"
+#include "guards/git/outside.h"
 #include "guards/git_identity.h"
 #include "guards/records/made_inside.h"
 #include "guards/workspace.h"
@@ -258,6 +259,11 @@ Result<void> gather(Draft& draft) {
         "the workspace is a part of the repository " + printable(*around) +
         ": git finds none inside; to work in all of it: -w " + printable(*around));
   host::inspect(host, host.workspace.outside_git);
+  host.worktrees = guards::linked_worktrees(host.workspace.git);
+  std::vector<Path> checkouts;
+  for (const LinkedWorktree& worktree : host.worktrees)
+    if (worktree.checkout.starts_with('/')) checkouts.push_back(normalize(worktree.checkout));
+  host::inspect(host, checkouts);
   host::inspect(host, plan::wanted_natives(host));
   return {};
 }
