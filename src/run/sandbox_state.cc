@@ -110,18 +110,26 @@ void set_usage(ExecOutput& output, const Sandbox::State& state) {
       static_cast<std::uint64_t>(state.ended->peak_kilobytes) * 1024);
 }
 
-// A program inside only sees EROFS.
+void tell_refusal(ExecOutput& output, const std::string& guard, const Path& path,
+                  std::string_view what) {
+  output.denials.push_back(Denial{.reason = Denial::Reason::guard,
+                                  .what = "changing " + path,
+                                  .rule = Rule::of_coop(Part::guard, guard),
+                                  .grant = Grant{"--allow-guarded", guard}});
+  output.notes.push_back("changing " + printable(path) + std::string(what) +
+                         ": it is guarded; to allow it: --allow-guarded " + guard);
+}
+
+// A program inside only sees EROFS, or EBUSY where a mount guards the file.
 void tell_refusals(ExecOutput& output, const Sandbox::State& state) {
-  if (!state.files) return;
-  for (const auto& [guard, refusal] : state.files->refusals()) {
-    output.denials.push_back(Denial{.reason = Denial::Reason::guard,
-                                    .what = "changing " + refusal.path,
-                                    .rule = Rule::of_coop(Part::guard, guard),
-                                    .grant = Grant{"--allow-guarded", guard}});
-    output.notes.push_back("changing " + printable(refusal.path) + " was refused" +
-                           (refusal.count > 1 ? " (and more like it)" : "") +
-                           ": it is guarded; to allow it: --allow-guarded " + guard);
-  }
+  if (state.files)
+    for (const auto& [guard, refusal] : state.files->refusals())
+      tell_refusal(output, guard, refusal.path,
+                   refusal.count > 1 ? " was refused (and more like it)" : " was refused");
+  if (!state.locks) return;
+  state.locks->read_events();
+  for (const auto& [guard, path] : state.locks->given_up())
+    tell_refusal(output, guard, path, " was tried and given up");
 }
 
 void take_away(ExecOutput& output, const Sandbox::State& state) {
@@ -237,6 +245,7 @@ Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command
   if (options.raise_descriptors && !prepared.plan.guards.served.empty()) raise_descriptors();
   state.files = TRY(FileService::start(prepared.plan, prepared.before, launch.take_files()));
   state.calls = Dispatcher(launch.take_calls());
+  if (command != nullptr && mentions_git(*command)) watch_locks(state);
   state.launched = TRY(std::move(launch).complete(prepared.plan, command));
   return {};
 }
@@ -363,6 +372,11 @@ Result<void> keep_versions(Sandbox::State& state) {
                                     state.record.tell(prepared.plan.guards.roots, prepared.before,
                                                       state.versions, prepared.plan.guards.names)));
   return {};
+}
+
+void watch_locks(Sandbox::State& state) {
+  state.locks =
+      LockWatch::make(mounted_settings(state.prepared.before, state.prepared.plan.guards.mounted));
 }
 
 Result<void> begin_charge(const Sandbox::State& state) {
@@ -517,6 +531,7 @@ void release(Sandbox::State& state) {
   state.calls_thread.reset();
   state.calls = {};
   state.files.reset();
+  state.locks.reset();
   state.root.reset();
   state.mounts.reset();
   state.group.remove();
