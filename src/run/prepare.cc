@@ -43,7 +43,8 @@ Result<Path> open_workspace(const Path& written) {
     return invalid("--workspace", "\"" + printable(written) + "\" does not exist",
                    "name an existing directory");
   if (path && ::stat(path->c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
-    return invalid("--workspace", "\"" + printable(*path) + "\" is not a directory");
+    return invalid("--workspace", "\"" + printable(*path) + "\" is not a directory",
+                   "name a directory: " + printable(parent_of(*path)) + " is the one it is in");
   return with_context("opening the workspace", std::move(path));
 }
 

@@ -16,7 +16,9 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "guards/git/directory.h"
 #include "guards/git/judge.h"
+#include "guards/git/outside.h"
 #include "guards/quarantine.h"
 #include "guards/records/made_inside.h"
 #include "host/probe.h"
@@ -70,6 +72,15 @@ void set_signal(ExecOutput& output, int signal) {
                .hint = "use a native program; there is no grant for this"});
 }
 
+// Why execve() fails with it, in the words of a user.
+std::string_view cause_of(int error) {
+  switch (error) {
+    case EACCES: return ": it is a directory, or needs chmod +x";
+    case ENOEXEC: return ": it has no #! line, or is for another architecture";
+    default: return "";
+  }
+}
+
 void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending) {
   if (ending == Ending::timed_out) {
     output.outcome = Outcome::timed_out;
@@ -80,8 +91,8 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
     output.outcome = missing ? Outcome::not_found : Outcome::not_executable;
     output.exit_code = missing ? 127 : 126;
     if (!missing)
-      output.notes.push_back(in_quotes(state.program) +
-                             " cannot be executed: " + errno_text(error));
+      output.notes.push_back(in_quotes(state.program) + " cannot be executed: " +
+                             errno_text(error) + std::string(cause_of(error)));
   } else if (state.ended && WIFEXITED(state.ended->status)) {
     output.exit_code = WEXITSTATUS(state.ended->status);
   } else if (state.ended) {
@@ -132,6 +143,18 @@ void tell_refusals(ExecOutput& output, const Sandbox::State& state) {
     tell_refusal(output, guard, path, " was tried and given up");
 }
 
+// In the minimal view `git worktree add` writes a path that the host does not have; to allow the .git file would not help.
+void explain_pointer(Quarantined& moved, const Sandbox::State& state) {
+  const Prepared& prepared = state.prepared;
+  const Path& inside = prepared.plan.workspace;
+  if (moved.guard != ".git" || inside == prepared.policy.workspace) return;
+  const std::optional<std::string> text = guards::read_small(AT_FDCWD, moved.moved_to);
+  const std::optional<std::string> pointer = text ? guards::parse_gitfile(*text) : std::nullopt;
+  if (pointer && is_within(*pointer, inside))
+    moved.problem = "it leads to " + printable(*pointer) +
+                    ", which exists only inside; with --view host paths are the host's";
+}
+
 void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
@@ -142,6 +165,7 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   cleanup.abandoned = state.record.left_to_judge();
   guards::QuarantineReport report = last_look(
       std::move(cleanup), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
+  for (Quarantined& moved : report.moved) explain_pointer(moved, state);
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,

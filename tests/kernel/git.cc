@@ -160,6 +160,19 @@ KERNEL_TEST(KernelGit, AWorktreeOfTheHostIsNotRemovedFromInside) {
   must_host(workspace.path(), "git worktree remove inner; git worktree remove ../outer");
 }
 
+KERNEL_TEST(KernelGit, AWorktreeWithAPathOfTheMinimalViewIsExplained) {
+  const Workspace workspace{visible_place()};
+  must_host(workspace.path(), "git init -q -b main; git commit -q --allow-empty -m first");
+  const Arguments add = shell(git("git worktree add -q beside"));
+  const nlohmann::json output = json_of(workspace.run(add, {"--json"}));
+  ASSERT_EQ(output["quarantined"].size(), 1U) << output.dump();
+  EXPECT_EQ(output["quarantined"][0]["problem"],
+            "it leads to /work/.git/worktrees/beside, which exists only inside; with --view host "
+            "paths are the host's");
+  must_host(workspace.path(), "rm -rf beside; git worktree prune");
+  EXPECT_EQ(workspace.run(add, {"--view", "host"}).err, "");
+}
+
 KERNEL_TEST(KernelGit, WhatIsWrittenBesideTheWorkspaceIsLostAndANoteSaysSo) {
   const Workspace workspace{visible_place()};
   must_host(workspace.path(), "git init -q -b main; git commit -q --allow-empty -m first");
