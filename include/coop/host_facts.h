@@ -111,6 +111,13 @@ struct GitDirectory {
   auto operator<=>(const GitDirectory&) const = default;
 };
 
+// What a repository keeps about a linked worktree, and the path of the checkout's .git file as it is written there.
+struct LinkedWorktree {
+  Path git{};
+  Path checkout{};
+  bool operator==(const LinkedWorktree&) const = default;
+};
+
 // The result of walking the workspace.
 struct WorkspaceFacts {
   std::vector<GuardedPath> guarded{};  // sorted by path
@@ -172,6 +179,7 @@ struct HostFacts {
   std::vector<MountFact> mounts{};
   std::vector<Path> sockets{};  // listening sockets of the host, canonical
   WorkspaceFacts workspace{};
+  std::vector<LinkedWorktree> worktrees{};
   GitIdentity git_identity{};
 
   bool has(std::string_view path) const { return fact(path).target_kind != PathKind::missing; }

@@ -32,10 +32,12 @@ Json data_block(std::string data, const std::string& type, const std::string& ur
           {"resource", {{"uri", uri}, {"mimeType", type}, {"blob", std::move(data)}}}};
 }
 
-// read_file is a model's: what its model cannot see would only fill its context. send_file is for
-// the person, whatever the type.
-bool is_passed_on(const Json& structured, const std::string& type) {
-  return !structured.value("binary", false) || tools::is_seen_as_image(type);
+// Models refuse larger images, and a client that pastes a blob into its model's context would flood it. send_file is for the
+// person, and a client that asks for all of a result is a program.
+bool is_passed_on(const Json& structured, Length length) {
+  constexpr std::uint64_t kMostForModel = std::uint64_t{3} << 20;
+  return length == Length::whole || !structured.value("binary", false) ||
+         structured.value("size", std::uint64_t{0}) <= kMostForModel;
 }
 
 std::size_t size_of(const Json& value) {
@@ -100,9 +102,12 @@ Json call_result(tools::ToolOutput output, Form form, Length length, std::string
   if (const auto data = structured.find("data"); data != structured.end()) {
     const std::string type = structured.value("mime_type", "");
     const std::string name = structured.value("path", structured.value("name", ""));
-    if (is_passed_on(structured, type))
-      content.push_back(
-          data_block(data->get<std::string>(), type, file_uri(join(directory, name))));
+    const std::string uri = file_uri(join(directory, name));
+    if (is_passed_on(structured, length))
+      content.push_back(data_block(data->get<std::string>(), type, uri));
+    else
+      output.text += "; its bytes are left out, being over 3 MB: resources/read of " + uri +
+                     " gives up to 10 MB";
     structured.erase("data");
   }
   const bool whole = length == Length::whole;

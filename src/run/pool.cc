@@ -41,6 +41,8 @@ Result<void> hand_over(Sandbox::State& state, const Command& command, const Stdi
   state.started = std::chrono::steady_clock::now();
   state.has_command = true;
   TRY(begin_charge(state));
+  // Released in the background, where closing it delays nothing.
+  watch_locks(state);
   return send_message(state.launched.request.get(), &request, sizeof request, descriptors);
 }
 

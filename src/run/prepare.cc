@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/path.h"
+#include "guards/git/outside.h"
 #include "guards/git_identity.h"
 #include "guards/records/made_inside.h"
 #include "guards/workspace.h"
@@ -42,7 +43,8 @@ Result<Path> open_workspace(const Path& written) {
     return invalid("--workspace", "\"" + printable(written) + "\" does not exist",
                    "name an existing directory");
   if (path && ::stat(path->c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
-    return invalid("--workspace", "\"" + printable(*path) + "\" is not a directory");
+    return invalid("--workspace", "\"" + printable(*path) + "\" is not a directory",
+                   "name a directory: " + printable(parent_of(*path)) + " is the one it is in");
   return with_context("opening the workspace", std::move(path));
 }
 
@@ -258,6 +260,11 @@ Result<void> gather(Draft& draft) {
         "the workspace is a part of the repository " + printable(*around) +
         ": git finds none inside; to work in all of it: -w " + printable(*around));
   host::inspect(host, host.workspace.outside_git);
+  host.worktrees = guards::linked_worktrees(host.workspace.git);
+  std::vector<Path> checkouts;
+  for (const LinkedWorktree& worktree : host.worktrees)
+    if (worktree.checkout.starts_with('/')) checkouts.push_back(normalize(worktree.checkout));
+  host::inspect(host, checkouts);
   host::inspect(host, plan::wanted_natives(host));
   return {};
 }

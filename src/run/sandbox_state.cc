@@ -16,7 +16,9 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "guards/git/directory.h"
 #include "guards/git/judge.h"
+#include "guards/git/outside.h"
 #include "guards/quarantine.h"
 #include "guards/records/made_inside.h"
 #include "host/probe.h"
@@ -70,6 +72,15 @@ void set_signal(ExecOutput& output, int signal) {
                .hint = "use a native program; there is no grant for this"});
 }
 
+// Why execve() fails with it, in the words of a user.
+std::string_view cause_of(int error) {
+  switch (error) {
+    case EACCES: return ": it is a directory, or needs chmod +x";
+    case ENOEXEC: return ": it has no #! line, or is for another architecture";
+    default: return "";
+  }
+}
+
 void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending) {
   if (ending == Ending::timed_out) {
     output.outcome = Outcome::timed_out;
@@ -80,8 +91,8 @@ void set_outcome(ExecOutput& output, const Sandbox::State& state, Ending ending)
     output.outcome = missing ? Outcome::not_found : Outcome::not_executable;
     output.exit_code = missing ? 127 : 126;
     if (!missing)
-      output.notes.push_back(in_quotes(state.program) +
-                             " cannot be executed: " + errno_text(error));
+      output.notes.push_back(in_quotes(state.program) + " cannot be executed: " +
+                             errno_text(error) + std::string(cause_of(error)));
   } else if (state.ended && WIFEXITED(state.ended->status)) {
     output.exit_code = WEXITSTATUS(state.ended->status);
   } else if (state.ended) {
@@ -110,18 +121,38 @@ void set_usage(ExecOutput& output, const Sandbox::State& state) {
       static_cast<std::uint64_t>(state.ended->peak_kilobytes) * 1024);
 }
 
-// A program inside only sees EROFS.
+void tell_refusal(ExecOutput& output, const std::string& guard, const Path& path,
+                  std::string_view what) {
+  output.denials.push_back(Denial{.reason = Denial::Reason::guard,
+                                  .what = "changing " + path,
+                                  .rule = Rule::of_coop(Part::guard, guard),
+                                  .grant = Grant{"--allow-guarded", guard}});
+  output.notes.push_back("changing " + printable(path) + std::string(what) +
+                         ": it is guarded; to allow it: --allow-guarded " + guard);
+}
+
+// A program inside only sees EROFS, or EBUSY where a mount guards the file.
 void tell_refusals(ExecOutput& output, const Sandbox::State& state) {
-  if (!state.files) return;
-  for (const auto& [guard, refusal] : state.files->refusals()) {
-    output.denials.push_back(Denial{.reason = Denial::Reason::guard,
-                                    .what = "changing " + refusal.path,
-                                    .rule = Rule::of_coop(Part::guard, guard),
-                                    .grant = Grant{"--allow-guarded", guard}});
-    output.notes.push_back("changing " + printable(refusal.path) + " was refused" +
-                           (refusal.count > 1 ? " (and more like it)" : "") +
-                           ": it is guarded; to allow it: --allow-guarded " + guard);
-  }
+  if (state.files)
+    for (const auto& [guard, refusal] : state.files->refusals())
+      tell_refusal(output, guard, refusal.path,
+                   refusal.count > 1 ? " was refused (and more like it)" : " was refused");
+  if (!state.locks) return;
+  state.locks->read_events();
+  for (const auto& [guard, path] : state.locks->given_up())
+    tell_refusal(output, guard, path, " was tried and given up");
+}
+
+// In the minimal view `git worktree add` writes a path that the host does not have; to allow the .git file would not help.
+void explain_pointer(Quarantined& moved, const Sandbox::State& state) {
+  const Prepared& prepared = state.prepared;
+  const Path& inside = prepared.plan.workspace;
+  if (moved.guard != ".git" || inside == prepared.policy.workspace) return;
+  const std::optional<std::string> text = guards::read_small(AT_FDCWD, moved.moved_to);
+  const std::optional<std::string> pointer = text ? guards::parse_gitfile(*text) : std::nullopt;
+  if (pointer && is_within(*pointer, inside))
+    moved.problem = "it leads to " + printable(*pointer) +
+                    ", which exists only inside; with --view host paths are the host's";
 }
 
 void take_away(ExecOutput& output, const Sandbox::State& state) {
@@ -134,6 +165,7 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   cleanup.abandoned = state.record.left_to_judge();
   guards::QuarantineReport report = last_look(
       std::move(cleanup), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
+  for (Quarantined& moved : report.moved) explain_pointer(moved, state);
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
                                     .what = "creating " + moved.path,
@@ -237,6 +269,7 @@ Result<void> complete_launch(Sandbox::State& state, Launch launch, const Command
   if (options.raise_descriptors && !prepared.plan.guards.served.empty()) raise_descriptors();
   state.files = TRY(FileService::start(prepared.plan, prepared.before, launch.take_files()));
   state.calls = Dispatcher(launch.take_calls());
+  if (command != nullptr && mentions_git(*command)) watch_locks(state);
   state.launched = TRY(std::move(launch).complete(prepared.plan, command));
   return {};
 }
@@ -363,6 +396,11 @@ Result<void> keep_versions(Sandbox::State& state) {
                                     state.record.tell(prepared.plan.guards.roots, prepared.before,
                                                       state.versions, prepared.plan.guards.names)));
   return {};
+}
+
+void watch_locks(Sandbox::State& state) {
+  state.locks =
+      LockWatch::make(mounted_settings(state.prepared.before, state.prepared.plan.guards.mounted));
 }
 
 Result<void> begin_charge(const Sandbox::State& state) {
@@ -517,6 +555,7 @@ void release(Sandbox::State& state) {
   state.calls_thread.reset();
   state.calls = {};
   state.files.reset();
+  state.locks.reset();
   state.root.reset();
   state.mounts.reset();
   state.group.remove();

@@ -14,6 +14,7 @@
 #include "run/calls/dispatcher.h"
 #include "run/calls/service.h"
 #include "run/cleanup/janitor.h"
+#include "run/files/lock_watch.h"
 #include "run/files/service.h"
 #include "run/network/network.h"
 #include "run/prepare.h"
@@ -52,6 +53,7 @@ struct Sandbox::State {
   std::unique_ptr<run::FileService> files{};         // null if no git directory is served
   run::Dispatcher calls{};                           // answered while the caller waits for the end,
   std::unique_ptr<run::CallService> calls_thread{};  // or by this thread
+  std::unique_ptr<run::LockWatch> locks{};           // null as long as none are watched
   guards::Versions versions{};                       // of guarded files
   guards::RunRecord record{};                        // for other runs, once a command may run
   std::vector<Path> doubtful{};   // guarded paths that another run may have written
@@ -87,6 +89,9 @@ Result<void> check_command(const Command& command, const Policy& policy);
 
 // An error in a child that the program forked: sandboxes are not inherited.
 Result<void> check_owner(const Sandbox::State& state);
+
+// From now on a change of git's settings that git gives up is seen.
+void watch_locks(Sandbox::State& state);
 
 // Prepares and launches. With `command` null the sandbox waits for one (pool).
 Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Command* command,

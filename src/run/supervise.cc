@@ -79,6 +79,20 @@ void sample_memory(EventLoop& loop, Sandbox::State& state, std::uint64_t limit) 
           [&loop, &state, limit] { sample_memory(loop, state, limit); });
 }
 
+// The kernel keeps only so many events.
+void read_locks(EventLoop& loop, Sandbox::State& state) {
+  constexpr std::chrono::milliseconds kLong{200};
+  const auto watch = [&loop, &state] {
+    if (!state.locks) watch_locks(state);
+    // Without it what the kernel keeps is read in the end.
+    if (state.locks)
+      (void)loop.watch(state.locks->fd(), EPOLLIN,
+                       [&state](std::uint32_t) { state.locks->read_events(); });
+  };
+  if (state.locks) watch();
+  else loop.after(kLong, watch);
+}
+
 void watch_calls(EventLoop& loop, Sandbox::State& state) {
   const int fd = state.calls.fd();
   if (fd < 0) return;
@@ -104,6 +118,7 @@ Result<Ending> supervise(EventLoop& loop, Sandbox::State& state, const Supervisi
   };
   watch_mounts();
   watch_calls(loop, state);
+  read_locks(loop, state);
   // At EOF the socket stays readable; init is about to exit.
   TRY(loop.watch(control, EPOLLIN, [&](std::uint32_t) {
     if (!read_report(state)) loop.forget(control);

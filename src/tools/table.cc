@@ -98,15 +98,15 @@ constexpr std::array kRows{
         "as for bash", kCommandGives, Reach::command},
     ToolInfo{
         "read_file", TrustLevel::familiar, Effect::reads_only, on_files<read_file>,
-        "Read a text file, or look at an image (PNG, JPEG, GIF, WebP). Long files are cut; offset "
-        "and limit choose lines.",
+        "Read a text file, or look at an image (PNG, JPEG, GIF, WebP); of another binary file, its "
+        "type, size and bytes. Long files are cut; offset and limit choose lines.",
         R"json({"type":"object","properties":{
 "path":{"type":"string","description":"relative to the workspace, or as commands inside name it"},
 "offset":{"type":"integer","minimum":1,"maximum":1000000000,"description":"first line"},
 "limit":{"type":"integer","minimum":1,"maximum":100000,"description":"how many lines"}},
 "required":["path"],"additionalProperties":false})json",
         "path, size, text, truncated, next_offset; for a file that is not text binary, "
-        "mime_type and, up to 10 MB, data (base64; in MCP an image, or a blob of resources/read)",
+        "mime_type and, up to 10 MB, data (base64; in MCP an image, sound or blob, up to 3 MB)",
         R"json({"path":{"type":"string"},"size":{"type":"integer"},
 "truncated":{"type":"boolean"},"next_offset":{"type":"integer","description":"the line to go on with"},
 "binary":{"type":"boolean"},"mime_type":{"type":"string"}})json"},

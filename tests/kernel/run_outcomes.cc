@@ -1,5 +1,6 @@
 // Exit codes, output and usage: the result of a run.
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -174,6 +175,16 @@ KERNEL_TEST(KernelOutcome, JsonNamesTheOutcome) {
   EXPECT_EQ(outcome({"sleep", "60"}, {"--timeout", "200ms"}), "timed_out");
   EXPECT_EQ(outcome({"no-such-program"}), "not_found");
   EXPECT_EQ(outcome({"/"}), "not_executable");
+}
+
+KERNEL_TEST(KernelOutcome, AFileThatCannotBeExecutedIsExplained) {
+  const Workspace workspace;
+  write_file(workspace / "plain", "echo x\n");
+  EXPECT_THAT(workspace.run({"./plain"}).err, testing::HasSubstr("needs chmod +x"));
+  ::chmod((workspace / "plain").c_str(), 0755);
+  EXPECT_THAT(workspace.run({"./plain"}).err, testing::HasSubstr("no #! line"));
+  const Ran ran = run_coop({"run", "-w", workspace / "plain", "--", "true"});
+  EXPECT_THAT(ran.err, testing::HasSubstr(workspace.path() + " is the one it is in"));
 }
 
 KERNEL_TEST(KernelOutcome, JsonIsValidWhateverBytesTheCommandPrints) {

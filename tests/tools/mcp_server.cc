@@ -175,6 +175,13 @@ KERNEL_TEST(McpServer, MuchOutputIsCutUnlessAProgramAsksForAll) {
   EXPECT_EQ(whole["structuredContent"]["stdout"]["text"].get<std::string>().size(), 90'000U);
 }
 
+// The _meta that the stateless revision requires in every request.
+Json stateless(Json params = Json::object(), const std::string& version = "2026-07-28") {
+  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", version},
+                     {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+  return params;
+}
+
 KERNEL_TEST(McpServer, ImagesAreContentAndOtherBytesAreBlobs) {
   const Workspace workspace;
   Client client(workspace);
@@ -184,7 +191,16 @@ KERNEL_TEST(McpServer, ImagesAreContentAndOtherBytesAreBlobs) {
   EXPECT_EQ(image["content"][1],
             (Json{{"type", "image"}, {"data", "iVBORw0KGgoA"}, {"mimeType", "image/png"}}));
   EXPECT_FALSE(image["structuredContent"].contains("data"));
-  EXPECT_EQ(client.call("read_file", {{"path", "program"}})["content"].size(), 1U);
+  const Json text{{"type", "text"},
+                  {"text", "program is a binary file of 5 B (5 bytes, application/octet-stream)"}};
+  const Json blob{{"type", "resource"},
+                  {"resource",
+                   {{"uri", "file:///work/program"},
+                    {"mimeType", "application/octet-stream"},
+                    {"blob", "f0VMRgA="}}}};
+  const Json ask{{"name", "read_file"}, {"arguments", {{"path", "program"}}}};
+  for (const Json& parameters : {ask, stateless(ask)})
+    EXPECT_EQ(client.ask("tools/call", parameters)["result"]["content"], Json::array({text, blob}));
   const Json sent = client.call("send_file", {{"path", "program"}});
   EXPECT_EQ(sent["content"][1]["resource"]["blob"], "f0VMRgA=");
   const Json read = client.ask("resources/read", {{"uri", "file:///work/program"}});
@@ -224,13 +240,6 @@ KERNEL_TEST(McpServer, ACancelledCallIsKilledAndNotAnswered) {
   EXPECT_TRUE(coop::tests::all_gone(marker));
   client.stop();
   EXPECT_TRUE(client.last().is_null()) << client.last();
-}
-
-// The _meta that the stateless revision requires in every request.
-Json stateless(Json params = Json::object(), const std::string& version = "2026-07-28") {
-  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", version},
-                     {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
-  return params;
 }
 
 KERNEL_TEST(McpServer, TheStatelessRevisionNeedsNoGreeting) {

@@ -506,6 +506,21 @@ KERNEL_TEST(Toolbox, ASecretInAResultIsReplacedWithheldOrEndsTheToolbox) {
   }
 }
 
+// Redacted, it would be another file.
+KERNEL_TEST(Toolbox, ASecretInABinaryFileWithholdsTheFile) {
+  const Workspace workspace;
+  const std::string zeros(100, '\0');
+  coop::tests::write_file(workspace / "clean", zeros + "none" + zeros);
+  coop::tests::write_file(workspace / "program", zeros + " " + some_secret() + " " + zeros);
+  const std::unique_ptr<Toolbox> toolbox = open_toolbox(workspace);
+  EXPECT_TRUE(toolbox->call("read_file", {{"path", "clean"}}).structured.contains("data"));
+  for (const char* tool : {"read_file", "send_file"}) {
+    const ToolOutput output = toolbox->call(tool, {{"path", "program"}});
+    EXPECT_TRUE(output.failed) << tool;
+    EXPECT_FALSE(output.structured.contains("data")) << tool;
+  }
+}
+
 KERNEL_TEST(Toolbox, WhatAppearsLaterAndMatchesAPatternIsHiddenToo) {
   const Workspace workspace;
   Policy policy{.workspace = workspace.path()};

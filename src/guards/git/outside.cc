@@ -82,6 +82,17 @@ std::optional<Path> submodule_directory(const Path& target, const Path& root,
 
 }  // namespace
 
+std::vector<LinkedWorktree> linked_worktrees(const std::vector<GitDirectory>& git) {
+  std::vector<LinkedWorktree> worktrees;
+  for (const GitDirectory& directory : git) {
+    if (name_of(parent_of(directory.path)) != "worktrees") continue;
+    const std::optional<std::string> text = read_small(AT_FDCWD, join(directory.path, "gitdir"));
+    const std::optional<std::string> pointer = text ? parse_pointer(*text) : std::nullopt;
+    if (pointer) worktrees.push_back({directory.path, *pointer});
+  }
+  return worktrees;
+}
+
 std::pair<Content, std::string> read_regular(int directory, const std::string& name, int flags,
                                              std::size_t most) {
   const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "coop/host_facts.h"
 #include "coop/path.h"
 
 namespace coop::guards {
@@ -18,6 +19,9 @@ std::optional<Path> canonical(const Path& path);
 // names `root` as its checkout: a linked worktree's common directory, a submodule's own one. Empty
 // otherwise, and for a repository that is entirely inside.
 std::vector<Path> find_outside_git(const Path& root);
+
+// Those of these git directories that belong to linked worktrees.
+std::vector<LinkedWorktree> linked_worktrees(const std::vector<GitDirectory>& git);
 
 // The path `target`, from a file in `directory`, if it exists and contains no symlink.
 std::optional<Path> resolve_plainly(std::string_view target, const Path& directory);

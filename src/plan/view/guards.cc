@@ -6,6 +6,7 @@
 #include "plan/compile.h"
 #include "plan/view/layout.h"
 #include "plan/view/serving.h"
+#include "plan/view/worktrees.h"
 #include "policy/builtin.h"
 
 namespace coop::plan {
@@ -130,6 +131,7 @@ Result<GuardPlan> add_guards(std::vector<Entry>& entries, const Policy& policy,
   if (roots.empty()) return GuardPlan{};
   for (const auto& [root, target] : roots) plan.roots.push_back(root);
   serve_git(entries, host, plan, roots);
+  add_worktrees(entries, policy, host, plan.served);
   std::set<Path> served;
   for (const GitDirectory& git : plan.served) served.insert(git.path);
   std::set<Path> done;

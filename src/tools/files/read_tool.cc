@@ -19,8 +19,7 @@ namespace coop::tools {
 namespace {
 
 constexpr std::int64_t kMostLines = 2000;
-// Larger images are refused by models, and larger files are not for a conversation.
-constexpr std::size_t kMostImage = std::size_t{3} << 20;
+// Larger files are not for a conversation.
 constexpr std::size_t kMostBinary = std::size_t{10} << 20;
 // A sparse file costs nothing to create and hours to read.
 constexpr std::size_t kMostSkipped = std::size_t{256} << 20;
@@ -83,13 +82,14 @@ Result<void> describe_binary(const OpenedFile& file, ToolOutput& output) {
   if (::lseek(file.fd.get(), 0, SEEK_SET) < 0) return system_error("lseek", printable(file.shown));
   const std::string bytes = TRY(read_at_most(file.fd.get(), kMostBinary, file.shown));
   const std::string_view type = mime_type_of(file.shown, bytes);
-  const bool image = is_seen_as_image(type) && bytes.size() <= kMostImage;
-  output.text = printable(file.shown) + " is " + (image ? "an image" : "a binary file") + " of " +
+  output.text = printable(file.shown) + " is " +
+                (is_seen_as_image(type) ? "an image" : "a binary file") + " of " +
                 format_size(size) + " (" + std::to_string(size) + " bytes, " + std::string(type) +
                 ")";
   output.structured["binary"] = true;
   output.structured["mime_type"] = type;
   if (bytes.size() <= kMostBinary) output.structured["data"] = base64(bytes);
+  else output.text += "; its bytes are left out, being over 10 MB";
   return {};
 }
 

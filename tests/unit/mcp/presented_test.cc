@@ -95,17 +95,34 @@ TEST(PresentedTest, ImagesSoundsAndOtherBytesAreContent) {
              {{"uri", "file:///work/a%20b"}, {"mimeType", "application/pdf"}, {"blob", "QUI="}}}}));
 }
 
-TEST(PresentedTest, OfWhatIsReadAModelGetsImagesOnly) {
-  const auto read = [](const std::string& type) {
-    return result_of({.text = "t",
-                      .structured = {{"path", "a"},
-                                     {"binary", true},
-                                     {"mime_type", type},
-                                     {"data", "QUI="}}})["content"]
-        .size();
-  };
-  EXPECT_EQ(read("image/png"), 2U);
-  EXPECT_EQ(read("application/x-elf"), 1U);
+Json read_result(const std::string& type, std::uint64_t size, Length length = Length::shown) {
+  return result_of({.text = "a is binary",
+                    .structured = {{"path", "a"},
+                                   {"binary", true},
+                                   {"size", size},
+                                   {"mime_type", type},
+                                   {"data", "QUI="}}},
+                   Form::text_only, length)["content"];
+}
+
+TEST(PresentedTest, ABinaryFileThatIsReadIsAnImageOrABlob) {
+  const Json image{{"type", "image"}, {"data", "QUI="}, {"mimeType", "image/png"}};
+  const Json blob{
+      {"type", "resource"},
+      {"resource", {{"uri", "file:///work/a"}, {"mimeType", "font/woff"}, {"blob", "QUI="}}}};
+  const Json text{{"type", "text"}, {"text", "a is binary"}};
+  EXPECT_EQ(read_result("image/png", 2), Json::array({text, image}));
+  EXPECT_EQ(read_result("font/woff", 3 << 20), Json::array({text, blob}));
+}
+
+TEST(PresentedTest, AModelGetsNoBinaryFileThatWouldFillItsContext) {
+  const Json text{{"type", "text"},
+                  {"text",
+                   "a is binary; its bytes are left out, being over 3 MB: resources/read of "
+                   "file:///work/a gives up to 10 MB"}};
+  EXPECT_EQ(read_result("font/woff", (3 << 20) + 1), Json::array({text}));
+  EXPECT_EQ(read_result("image/png", (3 << 20) + 1), Json::array({text}));
+  EXPECT_EQ(read_result("font/woff", (3 << 20) + 1, Length::whole).size(), 2U);
 }
 
 }  // namespace

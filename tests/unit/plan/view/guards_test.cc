@@ -36,6 +36,42 @@ TEST(PlanGuardsTest, GuardedPathsAreReadOnlyAndTheirParentsPinned) {
   EXPECT_EQ(plan.guards, expected);
 }
 
+// The mount steps of files that stand for checkouts.
+std::vector<Path> checkouts_of(const Plan& plan) {
+  std::vector<Path> places;
+  for (const Step& step : plan.steps)
+    if (const auto* file = std::get_if<MakeFile>(&step.action);
+        file != nullptr && file->target.ends_with("/.git"))
+      places.push_back(file->target);
+  return places;
+}
+
+TEST(PlanGuardsTest, AWorktreeWhoseCheckoutIsNotVisibleHasAFileInItsPlace) {
+  HostFacts host = repository();
+  const auto worktree = [&](const std::string& name, const Path& checkout) {
+    host.worktrees.push_back({"/home/ann/project/.git/worktrees/" + name, checkout});
+  };
+  worktree("beside", "/home/ann/beside/.git");
+  worktree("inside", "/home/ann/project/inside/.git");
+  worktree("relative", "../../../../far/.git");
+  // What an earlier sandbox may have written.
+  for (const char* odd :
+       {"/work/x/.git", "/usr/x/.git", "/proc/.git", "/home/ann/beside/.git/a/.git", "/etc/passwd",
+        "/work", "relative", "/etc/resolv.conf/.git"})
+    worktree("odd", odd);
+  EXPECT_EQ(
+      checkouts_of(must_compile(policy_for(View::minimal), host)),
+      (std::vector<Path>{"/far/.git", "/home/ann/beside/.git", "/home/ann/project/inside/.git"}));
+  worktree("shown", "/srv/shown/.git");
+  worktree("gone", "/srv/gone/.git");
+  add_path(host, "/srv/shown/.git", PathKind::file);
+  // There those in the workspace are visible; homes are not.
+  EXPECT_EQ(checkouts_of(must_compile(policy_for(View::host), host)),
+            (std::vector<Path>{"/home/ann/beside/.git", "/home/ann/far/.git"}));
+  EXPECT_EQ(all_of<CoverFile>(must_compile(policy_for(View::host), host)),
+            (std::vector{CoverFile{"/srv/shown/.git", ""}}));
+}
+
 TEST(PlanGuardsTest, InTheHostViewTheyAreGuardedAtTheirOwnPaths) {
   const Plan plan = must_compile(policy_for(View::host), repository());
   EXPECT_TRUE(same(about(plan, kProject),
