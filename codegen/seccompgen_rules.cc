@@ -35,7 +35,7 @@ constexpr std::array<std::pair<std::string_view, Verdict>, 9> kVerdicts{{
 
 // From the kernel's headers, so that no number is mistyped. The values are the same on all
 // architectures.
-constexpr std::array<std::pair<std::string_view, std::uint32_t>, 36> kConstants{{
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 37> kConstants{{
     {"ADDR_NO_RANDOMIZE", ADDR_NO_RANDOMIZE},
     {"AF_INET", AF_INET},
     {"AF_INET6", AF_INET6},
@@ -70,6 +70,7 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t>, 36> kConstants{
     {"TCP_ULP", TCP_ULP},
     {"TIOCLINUX", TIOCLINUX},
     {"TIOCSETD", TIOCSETD},
+    {"F_SETLEASE", F_SETLEASE},
     {"TIOCSTI", TIOCSTI},
     {"UDP_ENCAP", UDP_ENCAP},
 }};

@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
+
 #include <array>
 
 #include "base/text.h"
@@ -105,6 +107,8 @@ void print_note(const std::string& text) {
 
 int main_with(Arguments arguments) {
   ensure_standard_streams();
+  // A file beyond `ulimit -f` is an error (EFBIG) to report, not our end in the middle of a run.
+  ::signal(SIGXFSZ, SIG_IGN);
   const Result<int> code = dispatch(arguments);
   if (code) return *code;
   print_error(code.error(), log_format_in(arguments));

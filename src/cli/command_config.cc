@@ -28,7 +28,7 @@ Result<policy::CheckFacts> facts_for(const policy::Config& config) {
   facts.can_sandbox = host::can_sandbox(facts.host);
   facts.isolation = host::isolation_name(facts.host);
   for (const std::string& program : policy::programs_to_check(config))
-    if (host::find_program(facts.host, program)) facts.programs.push_back(program);
+    if (host::find_program(program)) facts.programs.push_back(program);
   return facts;
 }
 

@@ -51,8 +51,8 @@ bool is_out_of_reach(int view, const Path& place, const GuardedPath& file) {
   const Path below(relative_to(place, "/"));
   const Result<UniqueFd> inside = open_beneath(view, below, O_PATH | O_NOFOLLOW);
   if (!inside) return inside.error().errno_value == ENOENT || inside.error().errno_value == ENOTDIR;
-  struct stat status {};
-  struct statvfs mount {};
+  struct stat status{};
+  struct statvfs mount{};
   if (::fstat(inside->get(), &status) < 0 || ::fstatvfs(inside->get(), &mount) < 0) return false;
   return (mount.f_flag & ST_RDONLY) != 0 || status.st_dev != file.device ||
          status.st_ino != file.inode;
@@ -245,7 +245,7 @@ class Quarantine {
     const std::optional<std::string> text = read_small(AT_FDCWD, found.path);
     const std::optional<std::string> target = text ? parse_gitfile(*text) : std::nullopt;
     if (!target) return false;
-    struct stat status {};
+    struct stat status{};
     const Path place = target->starts_with('/') ? *target : join(parent_of(found.path), *target);
     if (::lstat(place.c_str(), &status) < 0) return errno == ENOENT;
     return std::ranges::any_of(before.git, [&](const GitDirectory& git) {
@@ -280,7 +280,7 @@ class Quarantine {
     if (found.changed >= started) return true;
     for (Path above = parent_of(found.path); above != root && is_within(above, root);
          above = parent_of(above)) {
-      struct stat status {};
+      struct stat status{};
       if (::lstat(above.c_str(), &status) < 0) return true;
       if (std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec >= started)
         return true;
@@ -381,7 +381,7 @@ class Quarantine {
   }
 
   static bool is_same_directory(const GitDirectory& git) {
-    struct stat status {};
+    struct stat status{};
     return ::lstat(git.path.c_str(), &status) == 0 && status.st_dev == git.device &&
            status.st_ino == git.inode;
   }

@@ -30,7 +30,7 @@ std::int64_t nanoseconds(const timespec& time) {
 
 // An inode number alone says little: ext4 gives that of a removed file to the next one.
 std::int64_t born_at(int directory, const char* name) {
-  struct statx status {};
+  struct statx status{};
   if (::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
       (status.stx_mask & STATX_BTIME) == 0)
     return 0;
@@ -50,7 +50,7 @@ GuardedPath make_fact(const Path& path, const std::string& guard, const struct s
 }
 
 unsigned char type_of(int directory, const char* name) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
@@ -193,7 +193,7 @@ bool GuardWalk::skip(const Level& level, const std::string& name, Place place) {
   if (!known.is_settled(found->second) ||
       known.row(found->second).kind != static_cast<std::uint16_t>(place))
     return false;
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0 ||
       status.st_ino != known.row(found->second).inode ||
       status.st_dev != directory_->status().st_dev)
@@ -383,7 +383,7 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
   if (path_.size() < PATH_MAX && path_bytes_ <= limits_.path_bytes) {
     count_path(path_);
     if (known_place) git_directories_.insert(path_);
-    struct stat status {};
+    struct stat status{};
     if (::fstat(directory_->fd(), &status) == 0)
       git_.insert({path_, status.st_dev, status.st_ino, born_at(directory_->fd(), "")});
   }
@@ -402,7 +402,7 @@ void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
 
 void GuardWalk::look_at_git_file(const Seen& seen) {
   const std::string& name = seen.name;
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   // Listed as something else, it is not entered; listed as a directory, it may be one again when it is.
   if (S_ISDIR(status.st_mode) != (seen.type == DT_DIR)) disturbed();
@@ -442,7 +442,7 @@ void GuardWalk::match(const Guard& guard, const Sight& sight) {
 void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string& name,
                        const Path& above) {
   const Path path = join(above, name);
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   const bool last = index + 1 == guard.parts.size();
   if (last && guard.only_file && S_ISDIR(status.st_mode)) return;
@@ -475,7 +475,7 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
                     std::string_view rest) {
   const bool overflows = spill_ && path_bytes_ > limits_.path_bytes;
   if (path.size() > kLongestPath && !overflows) return add_ancestor(path, guard);
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   GuardedPath found = make_fact(path, guard, status, born_at(directory_->fd(), name.c_str()));
   if (S_ISLNK(status.st_mode)) found.link = read_link(directory_->fd(), name);

@@ -39,7 +39,7 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
     TRY(with_context("looking through the repository", walk.git_directory(git)));
   // Without its HEAD a bare repository does not look like one, but git still obeys its settings for its worktrees.
   for (const GitDirectory& git : facts.git) {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(join(git.path, "HEAD").c_str(), &status) == 0 ||
         ::lstat(git.path.c_str(), &status) < 0 || status.st_dev != git.device ||
         status.st_ino != git.inode)

@@ -212,6 +212,35 @@ KERNEL_TEST(EscapeRebase, NamesInThePromptRunNothing) {
                                 kPrompt));
 }
 
+// git checks neither the names in MERGE_RR nor where they lead, and rr-cache alone switches that on.
+KERNEL_TEST(EscapeRebase, FilesThatTheNextCommitWrites) {
+  expect_harmless(
+      std::string(kCommitted) +
+          "mkdir -p .git/info; echo '* merge=union' > .git/info/attributes; "
+          "printf '#!/bin/sh\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit",
+      "i=1111111111111111111111111111111111111111; mkdir -p .git/rr-cache/$i; "
+      ": > .git/rr-cache/$i/preimage; echo 'touch ran' > .git/rr-cache/$i/postimage; "
+      "printf '%s.-1\\t.git/hooks/post-commit\\0' $i > .git/MERGE_RR",
+      "echo b >> f; git commit -qam b; git commit -q --allow-empty -m c", ".git/MERGE_RR");
+}
+
+KERNEL_TEST(EscapeRebase, ChangesThatTheNextCommitApplies) {
+  // What the name stands for is a commit with another hook.
+  const std::string attack =
+      "export GIT_INDEX_FILE=/tmp/index; git read-tree HEAD; "
+      "b=$(printf '#!/bin/sh\\ntouch ran\\n' | git hash-object -w --stdin); "
+      "i=$(git commit-tree -p HEAD -m i $(git write-tree)); "
+      "git update-index --add --cacheinfo 100755,$b,.husky/pre-commit; "
+      "w=$(git commit-tree -p HEAD -p $i -m w $(git write-tree)); ";
+  const std::string prepare = std::string(kCommitted) +
+                              "mkdir .husky; printf '#!/bin/sh\\n' > .husky/pre-commit; "
+                              "chmod +x .husky/pre-commit; git config core.hooksPath .husky; "
+                              "git add -A; git commit -qm h";
+  expect_harmless(prepare, attack + "echo $w > .git/MERGE_AUTOSTASH",
+                  "echo b >> f; git commit -qm b f; echo c >> f; git commit -qm c f",
+                  ".git/MERGE_AUTOSTASH");
+}
+
 KERNEL_TEST(EscapeRebase, FileThatContinuingAPatchWrites) {
   // "ran" is the file that the option names.
   expect_harmless(std::string(kConflict) + "git format-patch -2 --stdout topic > p; git am p",

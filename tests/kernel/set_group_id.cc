@@ -9,7 +9,7 @@ namespace coop::tests {
 namespace {
 
 mode_t mode_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 

@@ -153,6 +153,12 @@ bool is_index_as_before(int git, const GuardedPath& found, const GuardedPath* be
   return settings.text && settings.changed < started;
 }
 
+// Nothing in it can be judged: it stays if it is as it was.
+bool is_fixed(std::string_view guard) {
+  return guard == ".git/MERGE_RR" || guard == ".git/MERGE_AUTOSTASH" ||
+         guard.ends_with("/autostash");
+}
+
 bool read_exactly(int fd, std::uint64_t offset, std::span<char> buffer) {
   while (!buffer.empty()) {
     const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset));
@@ -226,8 +232,9 @@ std::optional<std::vector<std::string>> programs_in(int directory, const std::st
   if (guard.ends_with("/git-rebase-todo")) return programs_in_todo(text);
   if (guard.ends_with("/strategy")) return programs_in_strategy(text);
   if (guard.ends_with("/apply-opt")) return programs_in_apply_options(text);
-  if (guard != ".git/sequencer/opts") return programs_in_number(text);
-  return programs_in_options(text);
+  if (guard == ".git/sequencer/opts") return programs_in_options(text);
+  if (is_fixed(guard)) return text.empty() ? std::vector<std::string>() : std::vector{text};
+  return programs_in_number(text);
 }
 
 std::optional<std::string> new_program(const Path& base, std::string_view relative,
@@ -245,7 +252,8 @@ std::optional<std::string> new_program(const Path& base, std::string_view relati
   for (const std::string& program : *programs)
     if (before == nullptr || !contains(before->programs, program))
       return "\"" + printable(program.substr(0, 100)) + "\" could " +
-             (found.guard.ends_with("/apply-opt") ? "write another file" : "run a program");
+             (found.guard.ends_with("/apply-opt") || is_fixed(found.guard) ? "change other files"
+                                                                           : "run a program");
   return std::nullopt;
 }
 

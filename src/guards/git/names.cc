@@ -67,7 +67,7 @@ GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
 void GitNames::home_guards(const std::vector<NamedPath>& all) {
   host::HomeListing listing(canonical(home_).value_or(home_));
   for (const NamedPath& named : all) {
-    struct stat status {};
+    struct stat status{};
     const bool near = writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
                       (!listing.misses(named.path) && ::lstat(named.path.c_str(), &status) == 0);
     if (near && matters(named.path)) add(named);
@@ -146,7 +146,7 @@ void GitNames::name_hooks(const std::string& value, const Path& git, const Path&
   if (path.empty() || path.size() >= PATH_MAX) return;
   if (!matters(path)) {
     // Outside, what is in it may still be a symlink into a tree.
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
       add(NamedPath{.path = path, .guard = kHooks});
     return;

@@ -23,8 +23,8 @@ namespace {
 // What a distribution inside needs: root, system users, nobody (65534).
 constexpr std::uint64_t kUsefulIds = 65536;
 
-Feature program_feature(const HostFacts& facts, std::string_view name, std::string_view package) {
-  if (const auto path = find_program(facts, name)) return {.available = true, .program = *path};
+Feature program_feature(std::string_view name, std::string_view package) {
+  if (const auto path = find_program(name)) return {.available = true, .program = *path};
   return {.reason = std::string(name) + " is not installed",
           .fix = "install the package " + std::string(package)};
 }
@@ -90,7 +90,7 @@ Feature id_ranges_of_root() {
 Feature id_ranges_feature(const HostFacts& facts) {
   if (facts.uid == 0) return id_ranges_of_root();
   for (const std::string_view name : {"newuidmap", "newgidmap"}) {
-    const Feature found = program_feature(facts, name, "uidmap");
+    const Feature found = program_feature(name, "uidmap");
     if (!found.available) return found;
     if (!is_privileged(found.program))
       return {.reason = found.program + " is neither setuid nor has capabilities",
@@ -112,17 +112,12 @@ Feature id_ranges_feature(const HostFacts& facts) {
 
 }  // namespace
 
-std::optional<Path> find_program(const HostFacts& facts, std::string_view name) {
-  const auto variable = facts.environment.find("PATH");
-  std::string places = variable == facts.environment.end() ? "" : variable->second + ":";
-  places += "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
-  std::string_view rest = places;
-  while (!rest.empty()) {
-    const std::string_view directory = take_field(rest, ':');
-    // Skip relative entries: they depend on the working directory, where an agent could place a
-    // program.
-    if (!directory.starts_with('/')) continue;
-    const Path path = join(normalize(directory), name);
+// Not in PATH: coop runs it outside of every sandbox, and PATH may have a directory that an earlier sandbox could write, as
+// after `. .venv/bin/activate`.
+std::optional<Path> find_program(std::string_view name) {
+  for (const char* const directory : {"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin",
+                                      "/usr/sbin", "/sbin", "/run/current-system/sw/bin"}) {
+    const Path path = join(directory, name);
     struct stat status{};
     if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
         ::access(path.c_str(), X_OK) == 0)
@@ -140,8 +135,8 @@ void find_tools(HostFacts& facts) {
 }
 
 void find_network_tools(HostFacts& facts) {
-  facts.pasta = with_tunnel(facts, program_feature(facts, "pasta", "passt"));
-  facts.slirp4netns = with_tunnel(facts, program_feature(facts, "slirp4netns", "slirp4netns"));
+  facts.pasta = with_tunnel(facts, program_feature("pasta", "passt"));
+  facts.slirp4netns = with_tunnel(facts, program_feature("slirp4netns", "slirp4netns"));
 }
 
 }  // namespace coop::host

@@ -15,8 +15,7 @@ void find_tools(HostFacts& facts);
 // Of these, pasta and slirp4netns.
 void find_network_tools(HostFacts& facts);
 
-// The path of a program: on the PATH, or in the usual system directories. Relative entries are
-// skipped.
-std::optional<Path> find_program(const HostFacts& facts, std::string_view name);
+// The path of a helper program in the system's directories.
+std::optional<Path> find_program(std::string_view name);
 
 }  // namespace coop::host

@@ -1,4 +1,5 @@
 // coop-tools: the commands that need more libraries than a sandbox does.
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include <string>
@@ -29,6 +30,7 @@ coop::Result<int> dispatch(coop::cli::Arguments arguments) {
 int main(int argc, char** argv) {
   // A process of the same user, an owner's command for instance, must not ptrace us or read the token in our memory.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  ::signal(SIGXFSZ, SIG_IGN);  // EFBIG is an error to report
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const coop::Result<int> code = dispatch(arguments);
   if (code) return *code;

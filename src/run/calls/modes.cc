@@ -61,8 +61,8 @@ std::optional<int> own_descriptor(std::string_view path) {
 }
 
 bool is_own_user_namespace(int owner) {
-  struct stat one {};
-  struct stat other {};
+  struct stat one{};
+  struct stat other{};
   return ::fstat(owner, &one) == 0 && ::stat("/proc/self/ns/user", &other) == 0 &&
          one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }

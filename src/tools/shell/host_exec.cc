@@ -34,10 +34,11 @@ std::string find_program(const std::string& name) {
   std::string_view rest = path == nullptr ? "/bin:/usr/bin" : path;
   while (true) {
     const std::string_view directory = rest.substr(0, rest.find(':'));
-    const std::string file = directory.empty() ? name : join(directory, name);
+    const std::string file = join(directory, name);
     struct stat status{};
-    if (::access(file.c_str(), X_OK) == 0 && ::stat(file.c_str(), &status) == 0 &&
-        S_ISREG(status.st_mode))
+    // An empty or relative entry is the workspace, where others can place a program.
+    if (directory.starts_with('/') && ::access(file.c_str(), X_OK) == 0 &&
+        ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode))
       return file;
     if (directory.size() == rest.size()) return name;
     rest.remove_prefix(directory.size() + 1);

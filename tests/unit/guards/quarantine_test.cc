@@ -818,8 +818,8 @@ TEST_F(QuarantineTest, AllowedNamesStay) {
 class OtherFileSystemTest : public QuarantineTest {
  protected:
   void SetUp() override {
-    struct stat here {};
-    struct stat there {};
+    struct stat here{};
+    struct stat there{};
     ::stat(tree.path().c_str(), &here);
     ::stat(other.path().c_str(), &there);
     if (here.st_dev == there.st_dev) GTEST_SKIP() << "there is only one file system";

@@ -90,11 +90,11 @@ TEST(WorkspaceTest, PlainRepositoryListsItsGuards) {
 TEST(WorkspaceTest, FactsIdentifyTheFile) {
   const TempTree tree;
   tree.must("touch .envrc && ln .envrc other && mkdir .vscode");
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::lstat((tree / ".envrc").c_str(), &status), 0);
   const WorkspaceFacts facts = look(tree.path());
   ASSERT_EQ(facts.guarded.size(), 2u);
-  struct statx more {};
+  struct statx more{};
   ASSERT_EQ(::statx(AT_FDCWD, (tree / ".envrc").c_str(), 0, STATX_BTIME, &more), 0);
   const bool known = (more.stx_mask & STATX_BTIME) != 0;
   const GuardedPath expected{

@@ -104,6 +104,14 @@ TEST(SeccompProfileTest, TheProfilesDifferInDebuggingOnly) {
   EXPECT_EQ(different, expected);
 }
 
+// A lease on a file of one's own needs no write access, and stops those who open it outside.
+TEST_P(SeccompTest, LeasesAreRefused) {
+  EXPECT_EQ(answer(SYS_fcntl, {3, F_SETLEASE, F_RDLCK}), kEperm);
+  EXPECT_EQ(answer(SYS_fcntl, {3, (std::uint64_t{1} << 32) | F_SETLEASE, F_WRLCK}), kEperm);
+  for (const int command : {F_GETFD, F_SETLK, F_SETFL, F_DUPFD_CLOEXEC, F_GETLEASE})
+    EXPECT_EQ(answer(SYS_fcntl, {3, static_cast<std::uint64_t>(command), 0}), kAllow) << command;
+}
+
 TEST(SeccompProfileTest, TheProfilesWithMptcpDifferInThatOnly) {
   for (const auto& [with, without] :
        {std::pair("mptcp", "default"), std::pair("mptcp-no-debug", "no-debug")}) {
