@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/path.h"
+#include "base/text.h"
 
 namespace coop::tools {
 
@@ -16,6 +17,11 @@ constexpr std::string_view kReloadSpan = "reload";
 
 std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool is_gone(const Role& role, const policy::Config& config) {
+  return (!role.user.empty() && !contains(config.users, role.user, &policy::User::name)) ||
+         (!role.cron.empty() && !contains(config.cron, role.cron, &policy::CronJob::name));
 }
 
 }  // namespace
@@ -107,6 +113,14 @@ Result<LiveTools::Reloaded> LiveTools::reload() {
   if (config_) {
     reloaded.findings = config_->reload().findings;
     request.wanted.config = config_->current();
+    Role& role = request.wanted.role;
+    // Whom the file no longer names is a stranger: what held for them must not go on.
+    reloaded.revoked = is_gone(role, *request.wanted.config);
+    if (reloaded.revoked) {
+      role.user.clear();
+      role.cron.clear();
+      role.sender = "revoked";
+    }
   }
   if (project_was_touched()) request.wanted.project_grants = request::ProjectGrants::none;
   reloaded.opened = TRY(open_tools(request));
@@ -143,7 +157,9 @@ LiveTools::Now LiveTools::look() {
   now_.news = mistake ? "the configuration has changed and has a mistake, so what held before "
                         "stays: " +
                             to_text(*mistake)
-                      : "the configuration has changed and holds from now on";
+              : reloaded->revoked
+                  ? "the configuration no longer names who this server acts for: public from now on"
+                  : "the configuration has changed and holds from now on";
   if (request_.log != nullptr)
     request_.log->write(now_.broken ? LogLevel::error : LogLevel::warn, kReloadSpan, now_.news);
   return now_;

@@ -44,6 +44,7 @@ class LiveTools {
 
   struct Reloaded {
     OpenedTools opened{};
+    bool revoked = false;         // the caller is not in the file any more
     policy::Findings findings{};  // of a coop.toml with mistakes, which is left aside
   };
 

@@ -202,6 +202,17 @@ class Reload(unittest.TestCase):
         self.assertEqual(self.methods(news), ["notifications/message", "notifications/tools/list_changed"])
         self.assertNotIn("bash", {tool["name"] for tool in self.client.ask("tools/list")[0]["tools"]})
 
+    def test_who_is_taken_out_of_the_file_can_do_nothing_any_more(self):
+        self.assertEqual(self.colour()[0], "red")  # control
+        text = open(self.config, encoding="utf-8").read()
+        replace(self.config, text.replace('"bob"', '"carol"'))
+        result, news = self.client.ask("tools/call", {"name": "bash", "arguments": {"command": "true"}})
+        self.assertTrue(result["isError"], result)
+        self.assertIn("notifications/tools/list_changed", self.methods(news))
+        self.assertNotIn("bash", {tool["name"] for tool in self.client.ask("tools/list")[0]["tools"]})
+        self.write("blue", "full")
+        self.assertEqual(self.colour()[0], "blue")
+
     def test_a_policy_file_is_followed_too_whether_or_not_coop_toml_is_broken(self):
         secret = os.path.join(self.workspace, "secret")
         with open(secret, "w", encoding="utf-8") as file:
