@@ -143,6 +143,18 @@ KERNEL_TEST(PolicyFiles, AProjectWidensOnlyAfterApprovalOfExactlyThisText) {
   EXPECT_EQ(read_file(home.outside() + "/made"), "x\n");
 }
 
+// The approval stays when the user's own file becomes narrower: all that it then grants is to be seen.
+KERNEL_TEST(PolicyFiles, WhatTheUserAlreadyAllowsIsShownForApprovalToo) {
+  const Workspace workspace;
+  const Home home(workspace);
+  const std::string both = grant("writable_paths", home.outside());
+  home.project_policy(both);
+  EXPECT_NE(home.coop({"policy", "approve"}).out.find(home.outside()),
+            std::string::npos);  // control
+  home.user_policy(both);
+  EXPECT_NE(home.coop({"policy", "approve"}).out.find(home.outside()), std::string::npos);
+}
+
 KERNEL_TEST(PolicyFiles, ApprovalNeedsAPersonOrTheWordYes) {
   const Workspace workspace;
   const Home home(workspace);

@@ -24,9 +24,12 @@ Result<Consent> ask(const std::string& question) {
   return line == "y" || line == "Y" || line == "yes" ? Consent::yes : Consent::no;
 }
 
-// What the file, not approved yet, would grant that no other layer grants.
-std::string widening_text(const request::PolicySources& sources) {
+// What the file, not approved yet, would grant beyond coop's defaults. Not beyond the user's file: that may become narrower
+// while the approval stays.
+std::string widening_text(request::PolicySources sources) {
   std::string text;
+  for (request::PolicySource& file : sources.files)
+    if (file.scope == Scope::user) file.text.reset();
   for (const policy::Refusal& refusal : request::effective_of(sources).refused)
     if (refusal.why == policy::Refusal::Why::not_approved) text += "  " + to_text(refusal) + "\n";
   return text;
