@@ -584,10 +584,10 @@ class Quarantine {
   QuarantineReport report_{};
   std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
-  std::set<Path> taken_{};  // by the present look
-  bool behind_new_ = false;               // something is behind a link that was taken away
-  const WorkspaceFacts* now_ = nullptr;   // what the present look has seen
-  bool gone_ = false;       // something that the present look has seen was not there to be taken
+  std::set<Path> taken_{};               // by the present look
+  bool behind_new_ = false;              // something is behind a link that was taken away
+  const WorkspaceFacts* now_ = nullptr;  // what the present look has seen
+  bool gone_ = false;  // something that the present look has seen was not there to be taken
   std::vector<NamedPath> appeared_{};  // of the tree that is looked through
 };
 

@@ -116,7 +116,8 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
     if (trail.links.size() >= kMostLinks) return trail;
     put_in_front(names, observed->link);
     if (observed->link.starts_with('/')) at = "/";
-    trail.links.push_back(TrailLink{std::move(below), observed->link, observed->status, observed->born});
+    trail.links.push_back(
+        TrailLink{std::move(below), observed->link, observed->status, observed->born});
   }
   // ".." or a symlink to "/" came last.
   if (!missing && !trail.status)

@@ -167,9 +167,9 @@ class GuardWalk {
   std::set<GitDirectory> git_{};      // all
   std::uint64_t entries_ = 0;
   std::size_t path_bytes_ = 0;
-  std::size_t followed_ = 0;         // symlinks
-  std::set<Path> followed_in_{};     // directories whose symlinks were followed
-  TrailMemo trails_{};        // of named paths
+  std::size_t followed_ = 0;      // symlinks
+  std::set<Path> followed_in_{};  // directories whose symlinks were followed
+  TrailMemo trails_{};            // of named paths
   bool complete_ = true;
   bool disturbed_ = false;
   Stop stop_ = Stop::none;

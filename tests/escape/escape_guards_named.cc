@@ -118,8 +118,7 @@ KERNEL_TEST(EscapeGuardsNamed, ATargetInADirectoryThatCannotBeSearchedStays) {
   make_symlink("../tools/pc", workspace / ".husky/pre-commit");
   for (const std::string guard : {".husky", ""}) {
     ASSERT_EQ(run_bare({"chmod", "0", workspace / "tools"}).exit_code, 0);
-    const Arguments allowed =
-        guard.empty() ? Arguments{} : Arguments{"--allow-guarded", guard};
+    const Arguments allowed = guard.empty() ? Arguments{} : Arguments{"--allow-guarded", guard};
     const std::string attack = "chmod 755 tools; echo evil > tools/pc";
     const nlohmann::json output = run_script(workspace, attack, allowed);
     EXPECT_EQ(read_file(workspace / "tools/pc"), guard.empty() ? "mine" : "evil\n") << output;

@@ -82,8 +82,9 @@ KERNEL_TEST(EscapeQuarantine, SymlinkBehindTheUsersLinkTakesNothing) {
   EXPECT_EQ(read_file(workspace / ".env"), "TOKEN=1") << output.dump();
   output = run_script(workspace, "ln -s ../data cfg/envrc", {"--ro", workspace / "data"});
   EXPECT_EQ(read_file(workspace / "data/file"), "mine") << output.dump();
-  output = run_script(workspace, "ln -s x cfg/envrc; ln -s ../.git cfg/x; ln -s ../.git "
-                                 "cfg/settings.local.json");
+  output = run_script(workspace,
+                      "ln -s x cfg/envrc; ln -s ../.git cfg/x; ln -s ../.git "
+                      "cfg/settings.local.json");
   EXPECT_FALSE(exists(workspace / "cfg/settings.local.json")) << output.dump();
   EXPECT_TRUE(exists(workspace / ".git/HEAD")) << output.dump();
 }
