@@ -128,10 +128,17 @@ class Quarantine {
       return Looked::quiet;
     }
     report_.git.insert(report_.git.end(), now->git.begin(), now->git.end());
-    for (const GuardedPath& found : now->guarded)
-      if (!is_within(found.path, store_.directory()) && !follows_new_link(found, *now))
-        judge(root, before, found);
-    if (now->disturbed || gone_) return Looked::disturbed;
+    now_ = &*now;
+    behind_new_ = false;
+    for (const GuardedPath& found : now->guarded) {
+      if (is_within(found.path, store_.directory())) continue;
+      if (follows_new_link(found, root, before)) behind_new_ = true;
+      else judge(root, before, found);
+    }
+    now_ = nullptr;
+    // Of several symlinks that lead to a path one is listed. Without the new ones it may be one of the user's.
+    behind_new_ = behind_new_ && !taken_.empty();
+    if (now->disturbed || gone_ || behind_new_) return Looked::disturbed;
     if (now->complete) return Looked::quiet;
     note(root, "could not be scanned completely: some guarded files may remain");
     report_.complete = report_.complete && !before.complete && !now->stopped;
@@ -170,7 +177,7 @@ class Quarantine {
     if (old == nullptr) {
       const bool appeared = has_appeared(found.path);
       // A link outside, too, is the user's own, and may be new.
-      if (appeared || is_behind_link_outside(found, before)
+      if (appeared || is_behind_link_outside(found)
               ? !may_have_changed_since(base, found, before.started)
               : !is_new(base, found, before))
         return;
@@ -344,20 +351,37 @@ class Quarantine {
   }
 
   // The target of a new symlink stays where it is: only the symlink is moved.
-  bool follows_new_link(const GuardedPath& found, const WorkspaceFacts& now) const {
-    if (found.through.empty() || is_behind_link_outside(found, now)) return false;
-    const auto link = std::ranges::lower_bound(now.guarded, found.through, {}, &GuardedPath::path);
+  bool follows_new_link(const GuardedPath& found, const Path& root,
+                        const WorkspaceFacts& before) const {
+    if (found.through.empty() || is_outside(found.through)) return false;
+    const GuardedPath* const link = find_now(found.through);
     const GuardedPath* const old = find(found.through);
     // A link in a guarded directory is not listed itself.
     if (old == nullptr && lies_in_known(found.through)) return false;
-    return old == nullptr || link == now.guarded.end() || link->path != found.through ||
-           link->link != old->link;
+    if (old != nullptr || link == nullptr || !is_behind_link_outside(*link))
+      return old == nullptr || link == nullptr || link->link != old->link;
+    return may_have_changed_since(base_of(root, before, link->path), *link, before.started);
   }
 
-  // Through a link that the sandbox could not make.
-  bool is_behind_link_outside(const GuardedPath& found, const WorkspaceFacts& facts) const {
-    return !found.through.empty() && tree_of(found.through, trees_.roots) == nullptr &&
-           tree_of(found.through, facts.outside_git) == nullptr;
+  const GuardedPath* find_now(const Path& path) const {
+    const auto found = std::ranges::lower_bound(now_->guarded, path, {}, &GuardedPath::path);
+    return found != now_->guarded.end() && found->path == path ? &*found : nullptr;
+  }
+
+  // Through a link that the sandbox could not make, and perhaps others that it leads to.
+  bool is_behind_link_outside(const GuardedPath& found) const {
+    constexpr int kMostLinks = 40;
+    const GuardedPath* link = &found;
+    for (int count = 0; count <= kMostLinks && link != nullptr; ++count) {
+      if (link->through.empty()) return false;
+      if (is_outside(link->through)) return true;
+      link = find_now(link->through);
+    }
+    return false;
+  }
+
+  bool is_outside(const Path& path) const {
+    return tree_of(path, trees_.roots) == nullptr && tree_of(path, now_->outside_git) == nullptr;
   }
 
   bool lies_in_known(Path path) const {
@@ -560,8 +584,10 @@ class Quarantine {
   QuarantineReport report_{};
   std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
-  std::set<Path> taken_{};  // by the present look
-  bool gone_ = false;       // something that the present look has seen was not there to be taken
+  std::set<Path> taken_{};               // by the present look
+  bool behind_new_ = false;              // something is behind a link that was taken away
+  const WorkspaceFacts* now_ = nullptr;  // what the present look has seen
+  bool gone_ = false;  // something that the present look has seen was not there to be taken
   std::vector<NamedPath> appeared_{};  // of the tree that is looked through
 };
 

@@ -22,6 +22,7 @@ std::optional<Observed> look_at(int directory, const std::string& name) {
   Observed observed;
   if (::fstatat(directory, name.c_str(), &observed.status, AT_SYMLINK_NOFOLLOW) < 0)
     return std::nullopt;
+  observed.born = born_at(directory, name.c_str());
   if (!S_ISLNK(observed.status.st_mode)) return observed;
   observed.link = read_link(directory, name);
   if (observed.link.empty()) return std::nullopt;
@@ -56,6 +57,14 @@ void put_in_front(std::deque<std::string>& names, std::string_view path) {
 }
 
 }  // namespace
+
+std::int64_t born_at(int directory, const char* name) {
+  struct statx status{};
+  if (::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return 0;
+  return std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec;
+}
 
 std::string read_link(int directory, const std::string& name) {
   std::array<char, PATH_MAX> buffer;
@@ -101,17 +110,19 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
     missing = !observed;
     if (!observed || observed->link.empty()) {
       at = std::move(below);
-      if (observed && names.empty()) trail.status = observed->status;
+      if (observed && names.empty()) trail.status = observed->status, trail.born = observed->born;
       continue;
     }
     if (trail.links.size() >= kMostLinks) return trail;
     put_in_front(names, observed->link);
     if (observed->link.starts_with('/')) at = "/";
-    trail.links.push_back(TrailLink{std::move(below), observed->link, observed->status});
+    trail.links.push_back(
+        TrailLink{std::move(below), observed->link, observed->status, observed->born});
   }
   // ".." or a symlink to "/" came last.
-  struct stat status{};
-  if (!missing && !trail.status && ::lstat(at.c_str(), &status) == 0) trail.status = status;
+  if (!missing && !trail.status)
+    if (const std::optional<Observed> last = look_once(at, writable, memo))
+      trail.status = last->status, trail.born = last->born;
   trail.place = std::move(at);
   return trail;
 }

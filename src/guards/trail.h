@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,24 +18,31 @@ struct TrailLink {
   Path path{};  // canonical
   std::string text{};
   struct stat status{};
+  std::int64_t born = 0;
 };
 
 struct Trail {
   std::vector<TrailLink> links{};
   Path place{};                         // without symlinks; empty for a symlink loop
   std::optional<struct stat> status{};  // nothing when the path does not exist
+  std::int64_t born = 0;
 };
 
 // What was found on the way of earlier trails: many begin with the same directories.
 struct Observed {
   struct stat status{};
   std::string link{};
+  std::int64_t born = 0;
 };
 using TrailMemo = std::unordered_map<Path, std::optional<Observed>>;
 
 // Resolves `path` (absolute, with any "..") as the kernel would. Unsearchable directories in the
 // `writable` trees are opened by changing their mode: the sandbox could do the same.
 Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* memo = nullptr);
+
+// When it was made, in nanoseconds; 0 when that is unknown. An inode number alone says little: ext4 gives that of a
+// removed file to the next one.
+std::int64_t born_at(int directory, const char* name);
 
 // The text of a symlink; empty when it cannot be read.
 std::string read_link(int directory, const std::string& name);

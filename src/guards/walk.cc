@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <span>
 #include <tuple>
 
 #include "base/path.h"
@@ -26,15 +27,6 @@ constexpr std::size_t kLongestPath = 16384;
 
 std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// An inode number alone says little: ext4 gives that of a removed file to the next one.
-std::int64_t born_at(int directory, const char* name) {
-  struct statx status{};
-  if (::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) < 0 ||
-      (status.stx_mask & STATX_BTIME) == 0)
-    return 0;
-  return std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec;
 }
 
 GuardedPath make_fact(const Path& path, const std::string& guard, const struct stat& status,
@@ -62,8 +54,7 @@ bool may_hide_something(int parent, const std::string& name) {
 }
 
 GuardedPath fact_of(const TrailLink& link, const std::string& guard) {
-  GuardedPath found =
-      make_fact(link.path, guard, link.status, born_at(AT_FDCWD, link.path.c_str()));
+  GuardedPath found = make_fact(link.path, guard, link.status, link.born);
   found.link = link.text;
   return found;
 }
@@ -71,6 +62,16 @@ GuardedPath fact_of(const TrailLink& link, const std::string& guard) {
 // It is in the guarded directory that the link is in.
 bool is_behind(const Path& path, const GuardedPath& link) {
   return !link.through.empty() && is_within(path, link.through);
+}
+
+// The directories above may be unreadable as well.
+Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> trees) {
+  Result<DirectoryStack> opened = DirectoryStack::open(directory);
+  const Path* const tree = tree_of(directory, trees);
+  if (opened || opened.error().errno_value != EACCES || tree == nullptr) return opened;
+  DirectoryStack below = TRY(DirectoryStack::open(*tree));
+  TRY(below.enter_all(relative_to(directory, *tree)));
+  return below;
 }
 
 // Where a directory of an index may be plain: elsewhere git directories are recognised by what is around them.
@@ -483,35 +484,55 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
   if (policy::guard_kind(guard) == policy::GuardKind::contents)
     found.programs = programs_in(directory_->fd(), name, guard).value_or(found.programs);
   keep(found);
-  if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest, 1);
-  constexpr std::size_t kLevels = 3;
-  if (S_ISDIR(status.st_mode)) follow_links_in(path, found, kLevels);
+  if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
+  if (S_ISDIR(status.st_mode)) follow_links_in(path, found);
 }
 
-// "hooks/pre-commit -> ../../scripts/pre-commit": the host runs what it leads to.
-void GuardWalk::follow_links_in(const Path& directory, const GuardedPath& guarded,
-                                std::size_t levels) {
-  constexpr std::size_t kMost = 1000;
-  const Result<DirectoryStack> opened = DirectoryStack::open(directory);
+// "hooks/pre-commit -> ../../scripts/pre-commit": the host runs what it leads to. A directory that two symlinks lead to is
+// looked through once.
+void GuardWalk::follow_links_in(const Path& directory, const GuardedPath& guarded) {
+  if (!followed_in_.insert(directory).second) return;
+  Result<DirectoryStack> opened = open_within(directory, writable_);
   if (!opened && (opened.error().errno_value == ENOTDIR || opened.error().errno_value == ELOOP))
     return disturbed();
-  if (!opened) return;
+  if (opened) follow_links_below(*opened, directory, guarded);
+}
+
+// No call takes a path as long as PATH_MAX; what lies below cannot be changed in a guarded directory that exists, and a
+// new one is moved as a whole.
+void GuardWalk::follow_links_below(DirectoryStack& at, const Path& path,
+                                   const GuardedPath& guarded) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::string> links;
   std::vector<std::string> below;
-  const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
   [[maybe_unused]] const Result<void> unreadable_is_empty =
-      for_each_entry(opened->fd(), *buffer, [&](std::string_view entry, unsigned char type) {
-        if (type == DT_UNKNOWN) type = type_of(opened->fd(), entry.data());
-        if (type == DT_LNK || (type == DT_DIR && levels > 0))
-          below.push_back((type == DT_LNK ? "l" : "d") + std::string(entry));
-        return below.size() < kMost ? Next::go_on : Next::stop;
+      for_each_entry(at.fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
+        if (++entries_ > limits_.entries) return Next::stop;
+        if (type == DT_UNKNOWN) type = type_of(at.fd(), entry.data());
+        if (type == DT_LNK) links.emplace_back(entry);
+        if (type == DT_DIR && path.size() + entry.size() + 1 < PATH_MAX) below.emplace_back(entry);
+        return links.size() < kMost ? Next::go_on : Next::stop;
       });
-  if (below.size() >= kMost) return give_up(Stop::too_large);
-  for (const std::string& entry : below) {
+  if (links.size() >= kMost || entries_ > limits_.entries) return give_up(Stop::too_large);
+  for (const std::string& name : links) {
+    if (stopped()) return;
     GuardedPath inside = guarded;
-    inside.path = join(directory, entry.substr(1));
+    inside.path = join(path, name);
     inside.through = guarded.path;
-    if (entry.starts_with('l')) add_behind_link(inside, {}, levels);
-    else follow_links_in(inside.path, guarded, levels - 1);
+    add_behind_link(inside, {});
+  }
+  for (const std::string& name : below) {
+    if (stopped()) return;
+    Path inside = join(path, name);
+    if (!followed_in_.insert(inside).second) continue;
+    const Result<void> entered = at.enter(name);
+    if (!entered) {
+      if (entered.error().errno_value == ENOTDIR || entered.error().errno_value == ELOOP)
+        disturbed();
+      continue;
+    }
+    follow_links_below(at, inside, guarded);
+    if (!at.leave()) return disturbed();
   }
 }
 
@@ -524,29 +545,28 @@ void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
 }
 
 // A symlink cannot be a mount point. Its target can, if it is in a writable tree; so are the symlinks on the way there, which
-// are put back at the end.
-void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest,
-                                std::size_t levels) {
+// are put back at the end. Each counts as reached through the one before: where a new one leads is of no interest.
+void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) {
   constexpr std::size_t kMost = 20'000;
   // Ending in silence would leave the targets of the user's own links unguarded: another sandbox can make thousands.
   if (++followed_ > kMost) return give_up(Stop::too_large);
   const Trail trail = follow_trail(link.path + std::string(rest), writable_, &trails_);
+  Path through = link.path;
   for (const TrailLink& next : trail.links) {
     const bool known = next.path == link.path || is_behind(next.path, link);
     if (known || tree_of(next.path, writable_) == nullptr) continue;
     GuardedPath found = fact_of(next, link.guard);
-    found.through = link.path;
+    found.through = std::exchange(through, next.path);
     keep(std::move(found));
   }
   if (trail.place.empty() || !trail.status || is_within(link.path, trail.place)) return;
   if (is_behind(trail.place, link)) return;
-  GuardedPath found =
-      make_fact(trail.place, link.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
-  found.through = link.path;
+  GuardedPath found = make_fact(trail.place, link.guard, *trail.status, trail.born);
+  found.through = through;
   if (tree_of(trail.place, writable_) == nullptr) return follow_links_outside(found);
   const GuardedPath kept = found;
   keep(std::move(found));
-  if (kept.directory && levels > 0) follow_links_in(trail.place, kept, levels - 1);
+  if (kept.directory) follow_links_in(trail.place, kept);
 }
 
 // The symlinks on the path are guarded themselves: they cannot be mount points, and with another
@@ -556,12 +576,12 @@ void GuardWalk::named(const NamedPath& name) {
   Path through;
   for (const TrailLink& link : trail.links) {
     if (tree_of(link.path, writable_) == nullptr) continue;
+    GuardedPath found = fact_of(link, name.guard);
     through = link.path;
-    keep(fact_of(link, name.guard));
+    keep(std::move(found));
   }
   if (!trail.status) return;
-  GuardedPath found =
-      make_fact(trail.place, name.guard, *trail.status, born_at(AT_FDCWD, trail.place.c_str()));
+  GuardedPath found = make_fact(trail.place, name.guard, *trail.status, trail.born);
   if (tree_of(trail.place, writable_) == nullptr) return follow_links_outside(found);
   // Making it read-only would affect a whole tree. And git reads no directory as a file.
   if (holds_a_tree(trail.place, writable_)) return;
@@ -569,15 +589,13 @@ void GuardWalk::named(const NamedPath& name) {
   found.through = through;
   const GuardedPath kept = found;
   keep(std::move(found));
-  constexpr std::size_t kLevels = 3;
-  if (kept.directory) follow_links_in(trail.place, kept, kLevels);
+  if (kept.directory) follow_links_in(trail.place, kept);
 }
 
 // A directory of hooks that cannot be changed inside, but perhaps what its links lead to: "~/hooks/pre-commit ->
 // ~/work/scripts/check". Its mode stays as it is: settings that a sandbox has written may name any directory.
 void GuardWalk::follow_links_outside(const GuardedPath& directory) {
   constexpr std::size_t kMost = 1000;
-  constexpr std::size_t kLevels = 3;
   if (!directory.directory || directory.guard != ".git/hooks") return;
   const Result<UniqueFd> opened =
       open_file(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
@@ -595,7 +613,7 @@ void GuardWalk::follow_links_outside(const GuardedPath& directory) {
     GuardedPath link = directory;
     link.path = join(directory.path, name);
     link.through = directory.path;
-    add_behind_link(link, {}, kLevels);
+    add_behind_link(link, {});
   }
 }
 

@@ -134,10 +134,10 @@ class GuardWalk {
   void add(const std::string& name, const Path& path, const std::string& guard,
            std::string_view rest);
   void add_ancestor(const Path& path, const std::string& guard);
-  // `levels`: how far symlinks are followed in a directory that it leads to.
-  void add_behind_link(const GuardedPath& link, std::string_view rest, std::size_t levels);
+  void add_behind_link(const GuardedPath& link, std::string_view rest);
   void follow_links_outside(const GuardedPath& directory);
-  void follow_links_in(const Path& directory, const GuardedPath& guarded, std::size_t levels);
+  void follow_links_in(const Path& directory, const GuardedPath& guarded);
+  void follow_links_below(DirectoryStack& at, const Path& path, const GuardedPath& guarded);
   void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);
   void cannot_list(const Error& error);
@@ -167,8 +167,9 @@ class GuardWalk {
   std::set<GitDirectory> git_{};      // all
   std::uint64_t entries_ = 0;
   std::size_t path_bytes_ = 0;
-  std::size_t followed_ = 0;  // symlinks
-  TrailMemo trails_{};        // of named paths
+  std::size_t followed_ = 0;      // symlinks
+  std::set<Path> followed_in_{};  // directories whose symlinks were followed
+  TrailMemo trails_{};            // of named paths
   bool complete_ = true;
   bool disturbed_ = false;
   Stop stop_ = Stop::none;

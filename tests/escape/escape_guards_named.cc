@@ -82,6 +82,60 @@ KERNEL_TEST(EscapeGuardsNamed, ReplacingALinkOnTheWayToAHook) {
   }
 }
 
+// Whatever a new link on the way leads to, and even if it cannot be resolved.
+KERNEL_TEST(EscapeGuardsNamed, ReplacingALinkOnTheWayByOneThatCannotBeFollowed) {
+  const std::string loop = "ln -s b tools/a; ln -s a tools/b; ln -s a tools/pc";
+  const std::string magic = "ln -s /proc/self/cwd/evil tools/pc; touch evil";
+  const std::string deep =
+      "n=$(printf 'd%.0s' $(seq 200)); t=; cd tools; for i in $(seq 22); do mkdir $n; cd $n; done; "
+      "echo evil > evil; cd \"$OLD\"; for i in $(seq 18); do t=$t$n/; done; "
+      "ln -s $t tools/pc";
+  for (const std::string& way : {loop, magic, "OLD=$PWD; " + deep, std::string("mkdir tools/pc")}) {
+    const Workspace workspace;
+    make_repository_with_hooks_path(workspace.path());
+    make_directories(workspace / "tools");
+    make_directories(workspace / "impl");
+    write_file(workspace / "impl/pc", "#!/bin/sh\n");
+    make_symlink("../impl/pc", workspace / "tools/pc");
+    make_symlink("../tools/pc", workspace / "githooks/post-commit");
+    const std::string attack = "rm tools/pc; " + way;
+    workspace.run({"bash", "-c", attack}, {"--allow-guarded", ".git/hooks"});
+    EXPECT_NE(read_file(workspace / "githooks/post-commit"), "#!/bin/sh\n") << way;  // control
+    ASSERT_EQ(run_bare({"rm", "-rf", workspace / "tools"}).exit_code, 0);
+    make_directories(workspace / "tools");
+    make_symlink("../impl/pc", workspace / "tools/pc");
+    workspace.run({"bash", "-c", attack});
+    EXPECT_EQ(read_file(workspace / "githooks/post-commit"), "#!/bin/sh\n") << way;
+  }
+}
+
+// For an ordinary user the first look cannot search the directory of the target, but the last one can.
+KERNEL_TEST(EscapeGuardsNamed, ATargetInADirectoryThatCannotBeSearchedStays) {
+  const Workspace workspace;
+  make_directories(workspace / ".husky");
+  make_directories(workspace / "tools");
+  write_file(workspace / "tools/pc", "mine");
+  make_symlink("../tools/pc", workspace / ".husky/pre-commit");
+  for (const std::string guard : {".husky", ""}) {
+    ASSERT_EQ(run_bare({"chmod", "0", workspace / "tools"}).exit_code, 0);
+    const Arguments allowed = guard.empty() ? Arguments{} : Arguments{"--allow-guarded", guard};
+    const std::string attack = "chmod 755 tools; echo evil > tools/pc";
+    const nlohmann::json output = run_script(workspace, attack, allowed);
+    EXPECT_EQ(read_file(workspace / "tools/pc"), guard.empty() ? "mine" : "evil\n") << output;
+    write_file(workspace / "tools/pc", "mine");
+  }
+}
+
+// A link far down in a guarded directory.
+KERNEL_TEST(EscapeGuardsNamed, LinksFarDownAreFollowed) {
+  const Workspace workspace;
+  make_directories(workspace / ".husky/a/b/c/d/e");
+  make_directories(workspace / "scripts");
+  write_file(workspace / "scripts/check", "#!/bin/sh\n");
+  make_symlink(workspace / "scripts/check", workspace / ".husky/a/b/c/d/e/check");
+  expect_guarded(workspace, {"write", "scripts/check", "evil"}, ".husky", {EROFS});
+}
+
 // A hooks directory that is not visible inside, with links into the workspace.
 KERNEL_TEST(EscapeGuardsNamed, ChangingWhatAHookOutsideLeadsTo) {
   const Workspace workspace;

@@ -63,6 +63,45 @@ KERNEL_TEST(EscapeQuarantine, SymlinkInPlaceOfAGuardedDirectory) {
   EXPECT_EQ(read_file(workspace.around() / "precious/file"), "mine");
 }
 
+// The user's own link leads to a place where the sandbox makes a link to what it cannot write: only that link goes.
+KERNEL_TEST(EscapeQuarantine, SymlinkBehindTheUsersLinkTakesNothing) {
+  const Workspace workspace;
+  ASSERT_EQ(run_bare({"git", "init", "-q", workspace.path()}).exit_code, 0);
+  make_directories(workspace / "cfg");
+  make_directories(workspace / "data");
+  write_file(workspace / "data/file", "mine");
+  write_file(workspace / ".env", "TOKEN=1");
+  make_symlink("cfg/envrc", workspace / ".envrc");
+  make_symlink("cfg", workspace / ".claude");
+  const std::string secret = "ln -s ../.env cfg/envrc";
+  const nlohmann::json control = run_script(workspace, secret, {"--allow-guarded", ".envrc"});
+  EXPECT_EQ(read_file(workspace / ".envrc"), "TOKEN=1") << control.dump();
+  ASSERT_EQ(run_bare({"rm", workspace / "cfg/envrc"}).exit_code, 0);
+  nlohmann::json output = run_script(workspace, secret, {"--hide-secrets"});
+  EXPECT_FALSE(exists(workspace / "cfg/envrc")) << output.dump();
+  EXPECT_EQ(read_file(workspace / ".env"), "TOKEN=1") << output.dump();
+  output = run_script(workspace, "ln -s ../data cfg/envrc", {"--ro", workspace / "data"});
+  EXPECT_EQ(read_file(workspace / "data/file"), "mine") << output.dump();
+  output = run_script(workspace,
+                      "ln -s x cfg/envrc; ln -s ../.git cfg/x; ln -s ../.git "
+                      "cfg/settings.local.json");
+  EXPECT_FALSE(exists(workspace / "cfg/settings.local.json")) << output.dump();
+  EXPECT_TRUE(exists(workspace / ".git/HEAD")) << output.dump();
+}
+
+// A new link that comes first in the list does not shield what the user's link leads to.
+KERNEL_TEST(EscapeQuarantine, SecondLinkToTheTargetOfTheUsersLink) {
+  const Workspace workspace;
+  make_directories(workspace / "cfg");
+  make_symlink("cfg/envrc", workspace / ".envrc");
+  const std::string attack = "mkdir .a; ln -s ../cfg/envrc .a/.envrc; echo evil > cfg/envrc";
+  const nlohmann::json control = run_script(workspace, attack, {"--allow-guarded", ".envrc"});
+  EXPECT_EQ(read_file(workspace / ".envrc"), "evil\n") << control.dump();
+  ASSERT_EQ(run_bare({"rm", "-r", workspace / "cfg/envrc", workspace / ".a"}).exit_code, 0);
+  const nlohmann::json output = run_script(workspace, attack);
+  EXPECT_FALSE(exists(workspace / "cfg/envrc")) << output.dump();
+}
+
 KERNEL_TEST(EscapeQuarantine, SymlinkWithinAGuardedDirectory) {
   const Workspace workspace;
   make_directories(workspace.around() / "precious");
