@@ -32,7 +32,7 @@ WorkspaceFacts look(const Path& root, const GitUser& user = {},
 
 std::string why_not(const Path& root) {
   const Result<WorkspaceFacts> facts = inspect_workspace(root, test::kGuards);
-  return facts ? std::string() : to_text(facts.error());
+  return facts ? std::string() : to_text(facts.error()) + ": " + facts.error().hint;
 }
 
 // What is guarded besides git's own places, as "relative path: guard".
