@@ -13,7 +13,7 @@ GitIdentity git_identity(const HostFacts& host) {
   GitIdentity identity;
   // A later file wins, as for git.
   for (const Path& file : git_user(host).configurations) {
-    const auto [content, text] = read_regular(AT_FDCWD, file, 0, kLargest);
+    const auto [content, text, error] = read_regular(AT_FDCWD, file, 0, kLargest);
     if (content != Content::text) continue;
     for_each_setting(text, [&](const GitSetting& setting) {
       if (setting.section != "user" || setting.subsection || !setting.value) return;

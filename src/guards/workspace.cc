@@ -89,8 +89,12 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   for (int attempt = 0; attempt < kTries && stop != GuardWalk::Stop::too_large; ++attempt) {
     GitNames names(user, trees);
     names.home_guards(named_in_home(guards, homes, user.config_home));
+    for (const Surrounding& repository : surrounding_repositories(root))
+      names.surrounding(repository);
     Result<WorkspaceFacts> facts =
         look(root, guards, trees, WalkLimits{}, begin, &names, {}, memory, stop);
+    if (facts && names.failure() && stop != GuardWalk::Stop::disturbed)
+      return std::unexpected(*names.failure());
     if (!facts || stop == GuardWalk::Stop::none) return facts;
   }
   return cannot_look(root, stop);
@@ -108,6 +112,9 @@ std::vector<NamedPath> named_now(std::span<const std::string> guards, const Work
     if (std::ranges::any_of(served,
                             [&](const GitDirectory& one) { return is_within(git.path, one.path); }))
       names.repository(AT_FDCWD, git.path);
+  for (const Path& tree : trees)
+    for (const Surrounding& repository : surrounding_repositories(tree))
+      if (tree_of(repository.git, trees) == nullptr) names.surrounding(repository);
   std::vector<NamedPath> named;
   std::ranges::copy_if(names.named(), std::back_inserter(named), [&](const NamedPath& path) {
     return is_guarded(guards, path) && !std::ranges::binary_search(before.named, path);

@@ -310,5 +310,85 @@ KERNEL_TEST(EscapeGuardsNamed, HooksDirectoryOfTheUsersSettings) {
   EXPECT_TRUE(exists(workspace / "githooks/pre-commit"));  // control
 }
 
+// The workspace, or a granted tree, is a part of the user's repository.
+KERNEL_TEST(EscapeGuardsNamed, HooksAndSettingsOfTheRepositoryAroundTheWorkspace) {
+  const Workspace workspace;
+  const std::string top = workspace.around() / "";
+  git(top, {"init", "-q"});
+  const std::string name = workspace.path().substr(workspace.path().rfind('/') + 1);
+  make_directories(workspace / "githooks");
+  write_file(workspace / "githooks/pre-commit", "#!/bin/sh\n");
+  write_file(workspace / "settings", "[user]\n");
+  const std::string attack = "echo evil > githooks/pre-commit; echo evil > settings";
+  run_script(workspace, attack);
+  EXPECT_EQ(read_file(workspace / "githooks/pre-commit"), "evil\n");  // control: nothing names them
+  EXPECT_EQ(read_file(workspace / "settings"), "evil\n");
+  git(top, {"config", "core.hooksPath", name + "/githooks"});
+  git(top, {"config", "include.path", "../" + name + "/settings"});
+  write_file(workspace / "githooks/pre-commit", "#!/bin/sh\n");
+  write_file(workspace / "settings", "[user]\n");
+  run_script(workspace, attack);
+  EXPECT_EQ(read_file(workspace / "githooks/pre-commit"), "#!/bin/sh\n");
+  EXPECT_EQ(read_file(workspace / "settings"), "[user]\n");
+  const Workspace other;
+  const std::string path = workspace.path();
+  other.run({"sh", "-c", "cd " + path + " && { " + attack + "; }"}, {"--rw", path});
+  EXPECT_EQ(read_file(workspace / "githooks/pre-commit"), "#!/bin/sh\n");
+  EXPECT_EQ(read_file(workspace / "settings"), "[user]\n");
+}
+
+// An earlier run has made the settings unreadable that name the hooks. Root reads them all the same.
+KERNEL_TEST(EscapeGuardsNamed, HooksThatSettingsMadeUnreadableName) {
+  const Workspace workspace;
+  git(workspace.path(), {"init", "-q"});
+  git(workspace.path(), {"config", "include.path", "../conf/settings"});
+  make_directories(workspace / "conf");
+  make_directories(workspace / "githooks");
+  write_file(workspace / "conf/settings", "[user]\n");
+  const std::string hook = workspace / "githooks/pre-commit";
+  const auto attack = [&] {
+    write_file(hook, "#!/bin/sh\n");
+    return workspace.run({"sh", "-c", "chmod 755 conf; echo evil > githooks/pre-commit"});
+  };
+  attack();
+  EXPECT_EQ(read_file(hook), "evil\n");  // control: the file names nothing
+  write_file(workspace / "conf/settings", "[core]\n\thooksPath = githooks\n");
+  for (const std::string locked : {"conf", "conf/settings"}) {
+    EXPECT_EQ(run_bare({"chmod", "000", workspace / locked}).exit_code, 0);
+    const Ran ran = attack();
+    EXPECT_EQ(run_bare({"chmod", "755", workspace / locked}).exit_code, 0);
+    EXPECT_EQ(read_file(hook), "#!/bin/sh\n") << locked;
+    if (is_root()) continue;
+    EXPECT_EQ(ran.exit_code, 125) << ran.err;
+    EXPECT_NE(ran.err.find("conf/settings"), std::string::npos) << ran.err;
+  }
+}
+
+// Nested repositories with hundreds of includes must not use up what is followed for the user's.
+KERNEL_TEST(EscapeGuardsNamed, IncludesOfOtherRepositoriesAreNotCounted) {
+  const Workspace workspace;
+  git(workspace.path(), {"init", "-q"});
+  git(workspace.path(), {"config", "include.path", "../zz/settings"});
+  make_directories(workspace / "zz");
+  write_file(workspace / "zz/settings", "[user]\n");
+  const auto nested = [&](int includes) {
+    std::string text = "[include]\n";
+    for (int count = 0; count < includes; ++count)
+      text += "path = /nonexistent/" + std::to_string(count) + "\n";
+    for (const std::string bare : {"a.git", "zzz.git"}) {
+      make_directories(workspace / (bare + "/objects"));
+      make_directories(workspace / (bare + "/refs"));
+      write_file(workspace / (bare + "/HEAD"), "ref: refs/heads/main\n");
+      write_file(workspace / (bare + "/config"), text);
+    }
+  };
+  nested(200);
+  expect_guarded(workspace, {"write", "zz/settings", "evil"}, ".git/config", {EROFS});
+  nested(300);
+  const Ran ran = workspace.run({"true"});
+  EXPECT_EQ(ran.exit_code, 125) << ran.err;
+  EXPECT_NE(ran.err.find(".git/config"), std::string::npos) << ran.err;
+}
+
 }  // namespace
 }  // namespace coop::tests

@@ -227,7 +227,7 @@ bool may_still_change(const Path& base, std::string_view relative,
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
                                                     std::string_view guard) {
   if (is_index(guard)) return std::vector<std::string>();  // large: see new_program()
-  const auto [content, text] = read_regular(directory, name, O_NOFOLLOW, kLargest);
+  const auto [content, text, error] = read_regular(directory, name, O_NOFOLLOW, kLargest);
   if (content != Content::text) return std::nullopt;
   if (guard.ends_with("/git-rebase-todo")) return programs_in_todo(text);
   if (guard.ends_with("/strategy")) return programs_in_strategy(text);

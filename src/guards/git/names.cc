@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "guards/trail.h"
 #include "host/files/home_listing.h"
 #include "sys/fd.h"
+#include "sys/real_path.h"
 
 namespace coop::guards {
 
@@ -24,14 +26,6 @@ namespace {
 constexpr const char* kHooks = ".git/hooks";
 constexpr const char* kConfig = ".git/config";
 constexpr std::size_t kMostNamed = 1000;
-
-// The repository of a linked worktree's git directory; others are their own.
-Path common_directory(const Path& git) {
-  const std::optional<std::string> text = read_small(AT_FDCWD, join(git, "commondir"));
-  const std::optional<std::string> pointer = text ? parse_pointer(*text) : std::nullopt;
-  if (!pointer) return git;
-  return canonical(pointer->starts_with('/') ? *pointer : join(git, *pointer)).value_or(git);
-}
 
 }  // namespace
 
@@ -57,7 +51,7 @@ GitUser git_user(const HostFacts& host) {
 }
 
 GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
-    : home_(user.home), writable_(std::move(writable)), reader_(user.home) {
+    : home_(user.home), writable_(std::move(writable)), reader_(user.home, writable_) {
   read_user(user);
 }
 
@@ -89,6 +83,7 @@ void GitNames::read_user(const GitUser& user) {
     }
     const Path place = normalize(expand_setting(value, top, home_));
     const Path relative(is_within(place, top) ? relative_to(place, top) : "");
+    relative_hooks_.push_back(value);
     if (relative.empty() || relative == ".git") {
       not_guarded(value, {});
     } else {
@@ -118,15 +113,53 @@ void GitNames::repository(int directory, const Path& git) {
   name_everything(settings, git, tops);
 }
 
+// realpath(3). Nothing, when it fails: because nothing is there, or with a failure of the reader.
+std::optional<Path> GitNames::place_of(const Path& path) {
+  Result<Path> place = real_path(path);
+  if (place) return *std::move(place);
+  const int error = place.error().errno_value;
+  if (!means_absent(error) && error != ELOOP) reader_.unreadable(path, error);
+  return std::nullopt;
+}
+
+// The repository of a linked worktree's git directory; others are their own.
+Path GitNames::common_directory(const Path& git) {
+  const Path file = join(git, "commondir");
+  const RegularFile read = read_regular(AT_FDCWD, file, O_NOFOLLOW, 65536);
+  if (read.content == Content::unreadable && read.error != ELOOP)
+    reader_.unreadable(file, read.error);
+  const std::optional<std::string> pointer =
+      read.content == Content::text ? parse_pointer(read.text) : std::nullopt;
+  if (!pointer) return git;
+  return place_of(pointer->starts_with('/') ? *pointer : join(git, *pointer)).value_or(git);
+}
+
+void GitNames::surrounding(const Surrounding& repository) {
+  if (repository.top.empty()) return this->repository(AT_FDCWD, repository.git);
+  const RegularFile file = read_regular(AT_FDCWD, repository.git, O_NOFOLLOW, 65536);
+  if (file.content == Content::unreadable && file.error != ELOOP)
+    reader_.unreadable(repository.git, file.error);
+  const std::optional<std::string> target =
+      file.content == Content::text ? parse_gitfile(file.text) : std::nullopt;
+  checkout(repository.top, target.value_or(repository.git));
+  for (const std::string& value : relative_hooks_)
+    if (const Path path = expand_setting(value, repository.top, home_); matters(path))
+      name_hooks(value, repository.git, repository.top);
+}
+
 void GitNames::checkout(const Path& top, std::string_view target) {
   const std::optional<Path> git =
-      canonical(target.starts_with('/') ? Path(target) : join(top, target));
+      place_of(target.starts_with('/') ? Path(target) : join(top, target));
   if (!git) return;
   const Path common = common_directory(*git);
   GitSettings settings = read_all(AT_FDCWD, common);
   if (common != *git)
     reader_.read(AT_FDCWD, join(*git, "config.worktree"), join(*git, "config.worktree"), settings);
-  if (!settings.empty()) name_everything(settings, common, {top});
+  std::vector<Path> tops{top};
+  for (const std::string& worktree : settings.worktrees)
+    if (const Path other = expand_setting(worktree, common, home_); !other.empty())
+      tops.push_back(follow_trail(other, writable_).place);
+  if (!settings.empty()) name_everything(settings, common, tops);
 }
 
 // Git changes to the top of the working tree before most hooks, and to the git directory before

@@ -1,11 +1,13 @@
 // Paths named in the configuration of repositories, from which git runs hooks or reads settings.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "guards/git/outside.h"
 #include "guards/git/settings.h"
 #include "host/facts.h"
 
@@ -32,6 +34,9 @@ class GitNames {
   // A working tree whose .git is a file or symlink that leads to `target`.
   void checkout(const Path& top, std::string_view target);
 
+  // A repository that a tree lies in. Its directory is not shown inside.
+  void surrounding(const Surrounding& repository);
+
   // Those of the home directory that lie in one of the trees, or lead there.
   void home_guards(const std::vector<NamedPath>& all);
 
@@ -40,10 +45,14 @@ class GitNames {
   std::vector<std::string> notes() const;
   // More are named than can be listed: some are missing.
   bool full() const { return full_; }
+  // Settings could not be read, or not all: some may be missing.
+  const std::optional<Error>& failure() const { return reader_.failure(); }
 
  private:
   void read_user(const GitUser& user);
   GitSettings read_all(int directory, const Path& git);
+  std::optional<Path> place_of(const Path& path);
+  Path common_directory(const Path& git);
   void name_everything(const GitSettings& settings, const Path& git, const std::vector<Path>& tops);
   void name_hooks(const std::string& value, const Path& git, const Path& base);
   void name_file(const Path& file);
@@ -54,6 +63,7 @@ class GitNames {
   Path home_;
   std::vector<Path> writable_;
   GitSettingsReader reader_;
+  std::vector<std::string> relative_hooks_{};  // of the user, for every repository
   std::set<NamedPath> named_{};
   std::set<std::string> notes_{};
   bool full_ = false;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <memory>
 
 #include "base/path.h"
@@ -93,28 +94,53 @@ std::vector<LinkedWorktree> linked_worktrees(const std::vector<GitDirectory>& gi
   return worktrees;
 }
 
-std::pair<Content, std::string> read_regular(int directory, const std::string& name, int flags,
-                                             std::size_t most) {
+bool means_absent(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
+}
+
+// Git looks no further up than the first one, but a command in any of them obeys what that one's settings name.
+std::vector<Surrounding> surrounding_repositories(const Path& root) {
+  std::vector<Surrounding> found;
+  if (root.size() <= 1) return found;
+  for (Path above = parent_of(root);; above = parent_of(above)) {
+    const Path git = join(above, ".git");
+    struct stat status{};
+    if (!is_within(root, git) && (::lstat(git.c_str(), &status) == 0 || !means_absent(errno)))
+      found.push_back({.top = above, .git = git});
+    if (looks_like_git(above))
+      found.push_back({.top = name_of(above) == ".git" ? parent_of(above) : Path(), .git = above});
+    if (above.size() <= 1) return found;
+  }
+}
+
+RegularFile read_regular(int directory, const std::string& name, int flags, std::size_t most) {
   const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags));
+  if (!fd.valid() && !means_absent(errno)) {
+    const int error = errno;
+    struct stat other{};
+    const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+    const bool special =
+        ::fstatat(directory, name.c_str(), &other, follow) == 0 && !S_ISREG(other.st_mode);
+    return special ? RegularFile{} : RegularFile{.content = Content::unreadable, .error = error};
+  }
   struct stat status{};
-  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
-    return {Content::none, {}};
-  if (static_cast<std::uint64_t>(status.st_size) > most) return {Content::too_large, {}};
+  if (!fd.valid() || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode)) return {};
+  if (static_cast<std::uint64_t>(status.st_size) > most) return {.content = Content::too_large};
   std::string text;
   std::array<char, 4096> buffer;
   while (text.size() <= most) {
     const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
-    if (count < 0) return {Content::none, {}};
-    if (count == 0) return {Content::text, std::move(text)};
+    if (count < 0) return {.content = Content::unreadable, .error = errno};
+    if (count == 0) return {.content = Content::text, .text = std::move(text)};
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  return {Content::too_large, {}};
+  return {.content = Content::too_large};
 }
 
 std::optional<std::string> read_small(int directory, const std::string& name) {
   constexpr std::size_t kSmallFile = 65536;
-  auto [content, text] = read_regular(directory, name, O_NOFOLLOW, kSmallFile);
-  return content == Content::text ? std::optional(std::move(text)) : std::nullopt;
+  RegularFile file = read_regular(directory, name, O_NOFOLLOW, kSmallFile);
+  return file.content == Content::text ? std::optional(std::move(file.text)) : std::nullopt;
 }
 
 std::optional<Path> resolve_plainly(std::string_view target, const Path& directory) {

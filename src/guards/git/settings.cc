@@ -1,13 +1,18 @@
 #include "guards/git/settings.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <utility>
 
 #include "base/path.h"
 #include "guards/git/config.h"
 #include "guards/git/outside.h"
+#include "guards/trail.h"
 
 namespace coop::guards {
 
@@ -16,6 +21,7 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 constexpr int kDeepest = 10;        // git's own limit
 constexpr int kMostIncluded = 256;  // a file that includes two files, each of which includes two, …
+constexpr int kMostInAll = 8192;    // of all repositories
 
 bool is_include(const GitSetting& setting) {
   const bool plain = setting.section == "include" && !setting.subsection;
@@ -35,21 +41,63 @@ Path expand_setting(std::string_view value, const Path& base, const Path& home) 
   return value.starts_with('/') ? Path(value) : base + "/" + Path(value);
 }
 
-GitSettingsReader::GitSettingsReader(Path home) : home_(std::move(home)) {}
+GitSettingsReader::GitSettingsReader(Path home, std::vector<Path> writable)
+    : home_(std::move(home)), writable_(std::move(writable)) {}
+
+void GitSettingsReader::fail(Error::Kind kind, int error, const Path& path, std::string hint) {
+  if (failure_) return;
+  failure_ = Error{.kind = kind,
+                   .errno_value = error,
+                   .operation = "read git's settings",
+                   .subject = path,
+                   .hint = std::move(hint)};
+}
+
+// Only its owner can make a file unreadable, and readable again when something could use what it names.
+void GitSettingsReader::unreadable(const Path& path, int error) {
+  const Trail trail = follow_trail(path, writable_);
+  bool ours = error != EACCES && error != EPERM;
+  struct stat status{};
+  for (Path at = trail.place; !ours && at.size() > 1; at = parent_of(at)) {
+    if (::stat(at.c_str(), &status) < 0 && !trail.status) continue;
+    ours = (at == trail.place && trail.status ? trail.status->st_uid : status.st_uid) == ::geteuid();
+    break;
+  }
+  if (ours)
+    return fail(Error::Kind::system, error, trail.place.empty() ? path : trail.place,
+                "what it names cannot be guarded: make it readable (chmod u+rwX), and try again");
+  note_unreadable(path);
+}
+
+void GitSettingsReader::note_unreadable(const Path& path) {
+  notes_.insert("guards: " + printable(path) + " cannot be read: what it names is not guarded");
+}
 
 bool GitSettingsReader::read(int directory, const std::string& name, const Path& path,
                              GitSettings& settings) {
   seen_.clear();
+  included_ = 0;
   return read(directory, name, path, settings, 0);
 }
 
 bool GitSettingsReader::read(int directory, const std::string& name, const Path& path,
                              GitSettings& settings, int depth) {
-  const auto [content, text] = read_regular(directory, name, 0, kLargestFile);
-  if (content == Content::too_large)
-    notes_.insert("guards: " + printable(path) +
-                  " is larger than 1 MiB and was not read: what it names is not guarded");
-  if (content != Content::text) return content != Content::none;
+  const RegularFile file = read_regular(directory, name, 0, kLargestFile);
+  if (file.content == Content::unreadable) {
+    const Trail trail = follow_trail(path, writable_);
+    const bool inside =
+        (!trail.place.empty() && tree_of(trail.place, writable_) != nullptr) ||
+        std::ranges::any_of(trail.links, [&](const TrailLink& link) {
+          return tree_of(link.path, writable_) != nullptr;
+        });
+    if (inside) unreadable(path, file.error);
+    else note_unreadable(path);
+  }
+  if (file.content == Content::too_large)
+    fail(Error::Kind::unsupported, 0, path,
+         "it is larger than 1 MiB: what it names would not be guarded");
+  if (file.content != Content::text) return file.content != Content::none;
+  const std::string& text = file.text;
 
   std::vector<Path> included;
   for_each_setting(text, [&](const GitSetting& setting) {
@@ -61,19 +109,20 @@ bool GitSettingsReader::read(int directory, const std::string& name, const Path&
       settings.hooks.push_back(*setting.value);
     if (core && setting.key == "worktree") settings.worktrees.push_back(*setting.value);
     if (!is_include(setting)) return;
-    Path file = expand_setting(*setting.value, parent_of(path), home_);
-    if (file.empty() || !seen_.insert(file).second) return;
-    if (depth < kDeepest && included_ < kMostIncluded) {
+    Path next = expand_setting(*setting.value, parent_of(path), home_);
+    if (next.empty() || !seen_.insert(next).second) return;
+    if (depth < kDeepest && included_ < kMostIncluded && all_included_ < kMostInAll) {
       ++included_;
-      included.push_back(std::move(file));
+      ++all_included_;
+      included.push_back(std::move(next));
     } else {
-      notes_.insert("guards: " + printable(path) +
-                    " includes more files than coop follows: the rest is not guarded");
+      fail(Error::Kind::unsupported, 0, path,
+           "it includes more files than coop follows: what the others name would not be guarded");
     }
   });
-  for (const Path& file : included) {
-    settings.files.push_back(file);
-    read(AT_FDCWD, file, file, settings, depth + 1);
+  for (const Path& next : included) {
+    settings.files.push_back(next);
+    read(AT_FDCWD, next, next, settings, depth + 1);
   }
   return true;
 }

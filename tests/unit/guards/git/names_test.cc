@@ -2,6 +2,7 @@
 #include "guards/git/names.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ WorkspaceFacts look(const Path& root, const GitUser& user = {},
   Result<WorkspaceFacts> facts = inspect_workspace(root, test::kGuards, writable, user);
   if (!facts) ADD_FAILURE() << to_text(facts.error());
   return facts ? *facts : WorkspaceFacts{};
+}
+
+std::string why_not(const Path& root) {
+  const Result<WorkspaceFacts> facts = inspect_workspace(root, test::kGuards);
+  return facts ? std::string() : to_text(facts.error()) + ": " + facts.error().hint;
 }
 
 // What is guarded besides git's own places, as "relative path: guard".
@@ -177,7 +183,7 @@ TEST(GitNamesTest, ConfigurationsOfTheUserAreThoseGitReads) {
             (std::vector<Path>{"/etc/gitconfig", "/x/git/config", "/home/ann/.gitconfig", "/g"}));
 }
 
-TEST(GitNamesTest, LimitsAreTold) {
+TEST(GitNamesTest, LimitsAreErrors) {
   const TempTree tree;
   tree.must("git init -q . && git config include.path ../a && git config core.hooksPath h");
   tree.write("a", "[include]\npath = a\npath = ../" + std::string(tree.path()) + "\n");
@@ -185,15 +191,54 @@ TEST(GitNamesTest, LimitsAreTold) {
   std::string many = "[include]\n";
   for (int count = 0; count < 300; ++count) many += "path = f" + std::to_string(count) + "\n";
   tree.write("a", many);
-  EXPECT_THAT(look(tree.path()).notes, Contains(HasSubstr("more files than coop follows")));
+  EXPECT_THAT(why_not(tree.path()), HasSubstr("more files than coop follows"));
   for (int depth = 0; depth < 20; ++depth)
     tree.write("d" + std::to_string(depth), "[include]\npath = d" + std::to_string(depth + 1));
   tree.write("a", "[include]\npath = d0");
-  EXPECT_THAT(look(tree.path()).notes, Contains(HasSubstr("more files than coop follows")));
+  EXPECT_THAT(why_not(tree.path()), HasSubstr("more files than coop follows"));
   tree.write("a", std::string((1 << 20) + 1, '\n'));
-  EXPECT_THAT(look(tree.path()).notes, Contains(HasSubstr("larger than 1 MiB")));
+  EXPECT_THAT(why_not(tree.path()), HasSubstr("larger than 1 MiB"));
   tree.must("rm a && mkfifo a");
   EXPECT_THAT(look(tree.path()).notes, IsEmpty());
+}
+
+// Each repository has its own limit: nested ones do not use up what is followed for the user's.
+TEST(GitNamesTest, NestedRepositoriesUseUpNothing) {
+  const TempTree tree;
+  tree.must("git init -q . && git config include.path ../zz && git init -q a && git init -q b");
+  std::string many = "[include]\n";
+  for (int count = 0; count < 200; ++count) many += "path = /nonexistent/" + std::to_string(count) + "\n";
+  tree.write("a/.git/config", many);
+  tree.write("b/.git/config", many);
+  tree.write("zz", "[core]\nhooksPath = h\n");
+  EXPECT_THAT(named(look(tree.path())), Contains(tree / "h"));
+}
+
+TEST(GitNamesTest, RepositoriesAroundTheTreeCount) {
+  const TempTree tree;
+  tree.must(
+      "git init -q r && cd r && git config core.hooksPath sub/h && git config include.path "
+      "../sub/i && mkdir -p sub/h && touch sub/i && git -c user.name=a -c user.email=a commit "
+      "-q --allow-empty -m a && git worktree add -q ../w && mkdir -p ../w/sub/h");
+  EXPECT_THAT(found(look(tree / "r/sub"), tree / "r/sub"),
+              UnorderedElementsAre("h: .git/hooks", "i: .git/config"));
+  EXPECT_THAT(found(look(tree / "w/sub"), tree / "w/sub"), UnorderedElementsAre("h: .git/hooks"));
+  tree.must("mkdir home && git -C r config --unset core.hooksPath");
+  tree.write("home/.gitconfig", "[core]\nhooksPath = sub/h\n");
+  const GitUser user{.home = tree / "home", .configurations = {tree / "home/.gitconfig"}};
+  EXPECT_THAT(found(look(tree / "r/sub", user), tree / "r/sub"),
+              UnorderedElementsAre("h: .git/hooks", "i: .git/config"));
+}
+
+TEST(GitNamesTest, AFileThatCannotBeReadIsAnError) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const TempTree tree;
+  tree.must("git init -q . && git config include.path ../c/i && mkdir c");
+  tree.write("c/i", "[core]\nhooksPath = h\n");
+  tree.must("chmod 000 c");
+  EXPECT_THAT(why_not(tree.path()), HasSubstr(tree / "c/i"));
+  tree.must("chmod 700 c && chmod 000 c/i");
+  EXPECT_THAT(why_not(tree.path()), HasSubstr("c/i"));
 }
 
 // The whole cycle: a walk before, a new file, a walk afterwards.
