@@ -214,6 +214,8 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
   std::vector<Path> paths = base_paths(policy.view, host);
   paths.push_back(policy.workspace);
   for (Path& path : home_paths(policy, host)) paths.push_back(std::move(path));
+  paths.emplace_back("/etc/coop");
+  for (const Path& path : own_directories(host)) paths.push_back(path);
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
   for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);
   for (const char* path : kNameFiles) paths.emplace_back(path);
@@ -227,8 +229,11 @@ std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host) {
   std::vector<Path> paths = home_aliases(policy, host);
   for (const PathRule& rule : policy.rules)
     if ((rule.kind == RuleKind::hide || rule.kind == RuleKind::protect) && host.has(rule.path))
-      for (Path& alias : mount_aliases(host.fact(rule.path).canonical, host.mounts))
-        paths.push_back(std::move(alias));
+      for (auto& more : {mount_aliases(host.fact(rule.path).canonical, host.mounts),
+                         mounted_parts(host.fact(rule.path).canonical, host.mounts)})
+        paths.insert(paths.end(), more.begin(), more.end());
+  for (const Path& socket : host.sockets)
+    for (Path& alias : mount_aliases(socket, host.mounts)) paths.push_back(std::move(alias));
   return paths;
 }
 

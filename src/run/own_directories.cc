@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
 
 #include "base/path.h"
-#include "host/files/policy_files.h"
+#include "plan/view/layout.h"
 #include "sys/real_path.h"
 
 namespace coop::run {
@@ -18,18 +16,6 @@ namespace {
 bool is_there(const Path& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0;
-}
-
-std::set<Path> own_directories(const HostFacts& host) {
-  std::set<Path> paths{host.state_directory};
-  for (const Path& home : {host.home, host.account_home})
-    if (!home.empty()) {
-      paths.insert(join(home, ".config/coop"));
-      paths.insert(join(home, ".local/state/coop"));
-    }
-  const Path configuration = host::configuration_directory(host);
-  if (configuration.starts_with('/')) paths.insert(configuration);
-  return paths;
 }
 
 std::vector<Path> writable_trees(const Policy& policy) {
@@ -45,7 +31,7 @@ std::vector<Path> writable_trees(const Policy& policy) {
 MissingDirectories missing_own_directories(const Policy& policy, const HostFacts& host) {
   const std::vector<Path> trees = writable_trees(policy);
   MissingDirectories missing;
-  for (const Path& wanted : own_directories(host)) {
+  for (const Path& wanted : plan::own_directories(host)) {
     if (is_there(wanted)) continue;
     const Path path = resolved_path(wanted);
     if (std::ranges::none_of(trees, [&](const Path& tree) { return is_within(path, tree); }))

@@ -92,6 +92,15 @@ std::vector<Path> shown_trees(const Policy& policy, const HostFacts& host) {
   for (const PathRule& rule : policy.rules)
     if (rule.kind != RuleKind::hide && rule.kind != RuleKind::protect && host.has(rule.path))
       trees.push_back(host.fact(rule.path).canonical);
+  // A server may have bound its socket under another name of such a tree, or of what is mounted in it.
+  std::vector<Path> roots = trees;
+  for (const MountFact& mount : host.mounts)
+    if (std::ranges::any_of(trees, [&](const Path& tree) { return is_within(mount.target, tree); }))
+      roots.push_back(mount.target);
+  for (const Path& root : roots)
+    for (const auto& more :
+         {plan::mount_aliases(root, host.mounts), plan::mounted_parts(root, host.mounts)})
+      trees.insert(trees.end(), more.begin(), more.end());
   return trees;
 }
 
@@ -242,8 +251,8 @@ Result<void> gather(Draft& draft) {
   TRY(host::inspect_mounts(host));
   look_at(draft, plan::wanted_paths(policy, host));
   if (policy.view == View::minimal) host::inspect(host, plan::etc_paths(host::names_in("/etc")));
-  look_at(draft, plan::wanted_aliases(policy, host));
   host::inspect_sockets(host, shown_trees(policy, host));
+  look_at(draft, plan::wanted_aliases(policy, host));
   look_at_proc(policy, host);
   if (policy.view == View::minimal || policy.home == HomeView::listed)
     host.git_identity = guards::git_identity(host);

@@ -6,8 +6,10 @@
 #include <bit>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/address.h"
+#include "host/machine/local_routes.h"
 #include "host/probe.h"
 
 namespace coop::host {
@@ -48,6 +50,12 @@ Result<void> inspect_networks(HostFacts& facts) {
     if (std::ranges::find(facts.networks, network) == facts.networks.end())
       facts.networks.push_back(std::move(network));
   }
+  // Most are addresses of interfaces, which lie in their networks.
+  std::vector<Prefix> routes = TRY(local_routes());
+  for (Prefix& route : routes)
+    if (std::ranges::none_of(facts.networks,
+                             [&](const Prefix& network) { return is_within(route, network); }))
+      facts.networks.push_back(std::move(route));
   return {};
 }
 

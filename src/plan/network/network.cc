@@ -325,18 +325,23 @@ void add_proxy_variables(std::map<std::string, std::string>& environment, const 
 namespace {
 
 // The author of the rule checked what is at that path. Between two commands of an agent an earlier
-// one may have created a symlink there to another socket of the host.
+// one may have created a symlink there to another socket of the host. And a bind mount of the host gives a socket a
+// harmless name.
 Result<void> check_socket(const SocketRule& rule, const PathFact& fact, const Policy& policy,
                           const HostFacts& host) {
   std::vector<std::string> notes;
   const PathRule like{.kind = RuleKind::read_write, .path = rule.path, .origin = rule.origin};
   TRY(check_link(like, fact, policy, host, notes));
-  const std::optional<std::string> reason = policy::control_socket_reason(fact.canonical);
-  if (!reason || policy::control_socket_reason(rule.path)) return {};
-  return invalid(rule.origin,
-                 in_quotes(rule.path) + " is " + in_quotes(fact.canonical) +
-                     ", which controls this machine: " + *reason,
-                 "name the socket itself if you intend this");
+  if (policy::control_socket_reason(rule.path)) return {};
+  std::vector<Path> names = mount_aliases(fact.canonical, host.mounts);
+  names.insert(names.begin(), fact.canonical);
+  for (const Path& name : names)
+    if (const std::optional<std::string> reason = policy::control_socket_reason(name))
+      return invalid(rule.origin,
+                     in_quotes(rule.path) + " is " + in_quotes(name) +
+                         ", which controls this machine: " + *reason,
+                     "name the socket itself if you intend this");
+  return {};
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ namespace coop::plan {
 
 namespace {
 
-// Programs and settings of everyone. An account of a service may have its home there, and nix-user-chroot mounts a part
-// of a home at /nix: neither makes them private.
+// Programs and settings of everyone: an account of a service may have its home there, which does not make them private.
 constexpr std::array<std::string_view, 13> kSystemTrees{
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
     "/etc", "/opt", "/nix",  "/dev", "/proc",  "/sys"};
@@ -85,10 +84,12 @@ bool is_granted(const Policy& policy, const HostFacts& host, const Path& path) {
   });
 }
 
-bool is_hidden(const Policy& policy, const HostFacts& host, const Path& path) {
+bool is_hidden(const Policy& policy, const HostFacts& host, const std::vector<Path>& names) {
   return std::ranges::any_of(policy.rules, [&](const PathRule& rule) {
+    if (rule.kind != RuleKind::hide) return false;
     const Path& canonical = host.fact(rule.path).canonical;
-    return rule.kind == RuleKind::hide && !canonical.empty() && is_within(path, canonical);
+    return !canonical.empty() &&
+           std::ranges::any_of(names, [&](const Path& name) { return is_within(name, canonical); });
   });
 }
 
@@ -109,12 +110,13 @@ class Homes {
     return std::ranges::find(own_, path, &OwnHome::canonical) != own_.end();
   }
 
-  // Hides a home under every name: its own, other bind mounts of it, and mounts of what is in it.
+  // Hides a home under every name: its own, other bind mounts of it, and mounts of what is in it. Not what nix-user-chroot
+  // mounts at /nix: programs.
   void close(const PathFact& tree) {
     if (policy_.home == HomeView::shown && is_own(tree.canonical)) return;
     for (const Path& name : names_of(tree, host_)) hide(name, PathKind::directory);
-    for (const Path& part : mounted_parts(tree.canonical, host_.mounts))
-      if (!is_of_the_system(part) && host_.has(part)) hide(part, host_.fact(part).target_kind);
+    for (const Path& part : parts_of(tree, host_))
+      if (!is_within(part, "/nix")) hide(part, host_.fact(part).target_kind);
   }
 
   void hide(const Path& name, PathKind shape) {
@@ -186,7 +188,14 @@ class Homes {
   }
 
   void add_listed(const Path& target, const PathFact& fact, std::string why) {
-    if (is_granted(policy_, host_, target) || is_hidden(policy_, host_, target)) return;
+    if (is_granted(policy_, host_, target)) return;
+    std::vector<Path> names{target};
+    // The list follows a symlink, which may lead to what a rule hides.
+    if (!is_granted(policy_, host_, fact.canonical)) {
+      names = mount_aliases(fact.canonical, host_.mounts);
+      names.insert(names.end(), {target, fact.canonical});
+    }
+    if (is_hidden(policy_, host_, names)) return;
     Entry entry{.target = target,
                 .source = fact.canonical,
                 .shape = fact.target_kind,

@@ -91,11 +91,17 @@ std::vector<Path> mount_aliases(const Path& path, const std::vector<MountFact>& 
 // Where mounts of the host show only a part of the directory `path`, outside of it.
 std::vector<Path> mounted_parts(const Path& path, const std::vector<MountFact>& mounts);
 
+// Those of them that are there.
+std::vector<Path> parts_of(const PathFact& fact, const HostFacts& host);
+
 // All paths of the object of `fact` that still lead there.
 std::set<Path> names_of(const PathFact& fact, const HostFacts& host);
 
 // Whether `path` is in `tree`, under any path that the host's bind mounts give it.
 bool lies_in(const Path& path, const Path& tree, const HostFacts& host);
+
+// coop's state and configuration of this user, as written: with the variables that move them, and without.
+std::set<Path> own_directories(const HostFacts& host);
 
 // Checks of single rules: missing paths, "/", and symlinks that a command could replace.
 std::unexpected<Error> missing_path(const PathRule& rule);

@@ -113,6 +113,12 @@ std::vector<Path> mounted_parts(const Path& path, const std::vector<MountFact>& 
   return parts;
 }
 
+std::vector<Path> parts_of(const PathFact& fact, const HostFacts& host) {
+  std::vector<Path> parts = mounted_parts(fact.canonical, host.mounts);
+  std::erase_if(parts, [&](const Path& part) { return !host.has(part); });
+  return parts;
+}
+
 std::set<Path> names_of(const PathFact& fact, const HostFacts& host) {
   std::set<Path> names{fact.canonical};
   for (const Path& alias : mount_aliases(fact.canonical, host.mounts))

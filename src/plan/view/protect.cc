@@ -1,5 +1,6 @@
 // Protected paths: read-only wherever they would be writable, whichever rule grants that.
 #include <algorithm>
+#include <set>
 
 #include "base/path.h"
 #include "plan/view/layout.h"
@@ -75,7 +76,10 @@ void protect_everywhere(std::vector<Entry>& entries, const PathRule& rule, const
                         const Policy& policy, const HostFacts& host,
                         std::vector<std::string>& notes) {
   bool writable = false;
-  for (const Path& name : names_of(fact, host))
+  std::set<Path> names = names_of(fact, host);
+  const std::vector<Path> parts = parts_of(fact, host);
+  names.insert(parts.begin(), parts.end());
+  for (const Path& name : names)
     for (const Path& place : places_of(name, entries, policy.view)) {
       const Entry* outer = writable_at(entries, name, place);
       if (outer == nullptr) continue;

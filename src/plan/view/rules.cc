@@ -1,5 +1,6 @@
 // The workspace and the user's rules.
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -84,8 +85,12 @@ Result<void> check_special(const Origin& origin, const Path& path, RuleKind kind
   if (kernel)
     return invalid(origin, in_quotes(path) + " is part of a kernel file system",
                    "the sandbox has a /proc and a /dev of its own; /sys can be shown read-only");
-  const bool own = is_within(path, host.state_directory) || is_within(path, "/etc/coop") ||
-                   (!host.home.empty() && is_within(path, join(host.home, ".config/coop")));
+  std::set<Path> directories = own_directories(host);
+  directories.insert("/etc/coop");
+  const bool own = std::ranges::any_of(directories, [&](const Path& directory) {
+    const Path& canonical = host.fact(directory).canonical;
+    return is_within(path, directory) || (!canonical.empty() && lies_in(path, canonical, host));
+  });
   if (own)
     return invalid(origin, in_quotes(path) + " contains coop's state or policies",
                    "a sandbox never sees them");
@@ -103,21 +108,33 @@ Result<void> check_place(const Origin& origin, const Path& path, const Policy& p
       "use --view host, where the workspace keeps its path too");
 }
 
+// A grant inside a hidden tree is shown, and so is one of a mount that shows a part of that tree.
+bool is_named(const std::vector<Entry>& entries, const Path& place) {
+  return std::ranges::any_of(entries, [&](const Entry& entry) {
+    return entry.target == place && (entry.rank == Rank::workspace || entry.rank == Rank::rule) &&
+           entry.kind != Entry::Kind::hide;
+  });
+}
+
 void hide_everywhere(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                      const PathRule& rule, const PathFact& fact, std::size_t position) {
   const bool final = rule.precedence == Precedence::final;
-  std::set<Path> places;
+  std::map<Path, PathKind> places;
   for (const Path& name : names_of(fact, host))
-    for (const Path& place : places_of(name, entries, policy.view)) places.insert(place);
+    for (const Path& place : places_of(name, entries, policy.view))
+      places.emplace(place, fact.target_kind);
+  for (const Path& part : parts_of(fact, host))
+    for (const Path& place : places_of(part, entries, policy.view))
+      if (final || !is_named(entries, place)) places.emplace(place, host.fact(part).target_kind);
   // The view itself must not show part of what the organisation hides.
   for (const Entry& entry : entries)
     if (final && entry.kind == Entry::Kind::bind && !entry.flags.devices &&
         lies_in(entry.source, fact.canonical, host))
-      places.insert(entry.target);
-  for (const Path& place : places)
+      places.emplace(entry.target, fact.target_kind);
+  for (const auto& [place, shape] : places)
     entries.push_back(Entry{.kind = Entry::Kind::hide,
                             .target = place,
-                            .shape = fact.target_kind,
+                            .shape = shape,
                             .rank = final ? Rank::final_rule : Rank::rule,
                             .position = position,
                             .origin = rule.origin,
@@ -200,6 +217,18 @@ Result<void> check_names(const std::vector<Entry>& entries) {
 }
 
 }  // namespace
+
+std::set<Path> own_directories(const HostFacts& host) {
+  std::set<Path> paths{host.state_directory};
+  for (const Path& home : std::set<Path>{host.home, host.account_home})
+    if (!home.empty())
+      for (const char* below : {".config/coop", ".local/state/coop"})
+        paths.insert(join(home, below));
+  const auto configuration = host.environment.find("XDG_CONFIG_HOME");
+  if (configuration != host.environment.end() && configuration->second.starts_with('/'))
+    paths.insert(join(normalize(configuration->second), "coop"));
+  return paths;
+}
 
 std::unexpected<Error> missing_path(const PathRule& rule) {
   return invalid(rule.origin, in_quotes(rule.path) + " does not exist", option_hint(rule));
@@ -334,8 +363,12 @@ void add_pins(std::vector<Entry>& entries) {
 }
 
 void add_sockets(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  std::set<Path> names(host.sockets.begin(), host.sockets.end());
   for (const Path& socket : host.sockets)
-    for (const Path& place : places_of(socket, entries, policy.view))
+    for (const Path& alias : mount_aliases(socket, host.mounts))
+      if (host.fact(alias).kind == PathKind::socket) names.insert(alias);
+  for (const Path& name : names)
+    for (const Path& place : places_of(name, entries, policy.view))
       entries.push_back(
           Entry{.kind = Entry::Kind::hide,
                 .target = place,

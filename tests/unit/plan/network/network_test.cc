@@ -239,6 +239,25 @@ TEST(PlanNetworkTest, ALinkLeadsToNoOtherSocket) {
     }
 }
 
+TEST(PlanNetworkTest, ABindMountGivesAControllingSocketNoHarmlessName) {
+  HostFacts host = anns_machine();
+  host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
+                 MountFact{.device = "0:9", .root = "/", .target = "/run"},
+                 MountFact{.device = "0:9", .root = "/docker.sock", .target = "/srv/a.sock"},
+                 MountFact{.device = "0:9", .root = "/agent.sock", .target = "/srv/b.sock"}};
+  for (const char* path : {"/run/docker.sock", "/srv/a.sock", "/srv/b.sock"})
+    add_path(host, path, PathKind::socket);
+  Policy policy = policy_for(View::minimal);
+  policy.sockets = {{"/srv/a.sock", Origin::of_flag("--socket")}};
+  EXPECT_THAT(must_fail(policy, host).subject,
+              testing::StartsWith("\"/srv/a.sock\" is \"/run/docker.sock\", which controls"));
+  // Named itself, it needed --unsafe control_sockets before.
+  for (const char* path : {"/run/docker.sock", "/srv/b.sock"}) {
+    policy.sockets = {{path, Origin::of_flag("--socket")}};
+    must_compile(policy, host);
+  }
+}
+
 TEST(PlanNetworkTest, DestinationsThatNoTextReadsAsAreErrors) {
   Policy policy = policy_for(View::minimal);
   policy.network = NetworkMode::allowlist;

@@ -88,6 +88,43 @@ TEST(PlanHideTest, NamesFromTheHostsOwnBindMountsAreHidden) {
             std::vector{HideMount{"/srv/homes/ann/.ssh"}});
 }
 
+// /srv/priv, of which the host shows a part elsewhere and a file in the workspace.
+HostFacts machine_with_parts() {
+  HostFacts host = anns_machine();
+  host.mounts = {
+      MountFact{.device = "8:1", .root = "/", .target = "/"},
+      MountFact{.device = "8:1", .root = "/srv/priv/sub", .target = "/srv/pub"},
+      MountFact{.device = "8:1", .root = "/srv/priv/key", .target = "/home/ann/project/key"},
+      MountFact{.device = "8:2", .root = "/srv/priv/sub", .target = "/srv/other-disk"}};
+  for (const char* path : {"/srv", "/srv/priv", "/srv/pub", "/srv/other-disk"})
+    add_path(host, path);
+  add_path(host, "/home/ann/project/key", PathKind::file);
+  return host;
+}
+
+TEST(PlanHideTest, PartsThatTheHostMountsElsewhereAreHidden) {
+  const HostFacts host = machine_with_parts();
+  PathRule hide = rule(RuleKind::hide, "/srv/priv");
+  EXPECT_EQ(wanted_aliases(Policy{.rules = {hide}}, host),
+            (std::vector<Path>{"/srv/pub", "/home/ann/project/key"}));
+  for (const Precedence precedence : {Precedence::by_order, Precedence::final}) {
+    hide.precedence = precedence;
+    EXPECT_EQ(all_of<HideMount>(hidden_by(View::host, {hide}, host)),
+              (std::vector{HideMount{"/srv/priv"}, HideMount{"/srv/pub"},
+                           HideMount{"/home/ann/project/key", PathKind::file}}));
+    EXPECT_EQ(all_of<HideMount>(hidden_by(View::minimal, {hide}, host)),
+              (std::vector{HideMount{"/work/key", PathKind::file}}));
+  }
+}
+
+TEST(PlanHideTest, APartThatIsGrantedByItsOtherNameIsShown) {
+  const PathRule hide = rule(RuleKind::hide, "/srv/priv");
+  const PathRule grant = rule(RuleKind::read_only, "/srv/pub");
+  for (const auto& rules : {std::vector{hide, grant}, std::vector{grant, hide}})
+    EXPECT_TRUE(same(about(hidden_by(View::host, rules, machine_with_parts()), "/srv/pub"),
+                     {BindMount{"/srv/pub", "/srv/pub"}}));
+}
+
 TEST(PlanHideTest, AMountOverTheAliasMeansThereIsNothingToHideThere) {
   HostFacts host = anns_machine();
   host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
@@ -149,6 +186,26 @@ TEST(PlanHideTest, HardLinksOfAHiddenFileAreMentioned) {
   EXPECT_EQ(plan.notes,
             std::vector<std::string>{
                 "hidden file /home/ann/.netrc has 3 hard links: its other names are not hidden"});
+}
+
+TEST(PlanHideTest, OtherNamesOfASocketAreHidden) {
+  HostFacts host = anns_machine();
+  host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
+                 MountFact{.device = "8:1", .root = "/srv/a", .target = "/srv/alias"},
+                 MountFact{.device = "8:1", .root = "/home/ann/project", .target = "/srv/w"}};
+  host.sockets = {"/srv/a/s.sock", "/srv/w/dev.sock"};
+  EXPECT_EQ(wanted_aliases(policy_for(View::minimal), host),
+            (std::vector<Path>{"/srv/alias/s.sock", "/home/ann/project/dev.sock"}));
+  for (const char* path : {"/srv/alias/s.sock", "/home/ann/project/dev.sock"})
+    add_path(host, path, PathKind::socket);
+  const auto hidden = [](const Path& path) {
+    return HideMount{path, PathKind::file, Missing::skip};
+  };
+  EXPECT_EQ(all_of<HideMount>(hidden_by(View::minimal, {}, host)),
+            std::vector{hidden("/work/dev.sock")});
+  EXPECT_EQ(all_of<HideMount>(hidden_by(View::host, {}, host)),
+            (std::vector{hidden("/srv/a/s.sock"), hidden("/srv/alias/s.sock"),
+                         hidden("/srv/w/dev.sock"), hidden("/home/ann/project/dev.sock")}));
 }
 
 TEST(PlanHideTest, SocketsOfTheHostAreHiddenWhereverTheyShow) {

@@ -71,10 +71,16 @@ TEST(HomeTest, OtherNamesAreHidden) {
   host.mounts.push_back({.device = "8:1", .root = "/home/ann/Documents", .target = "/srv/letters"});
   host.mounts.push_back({.device = "8:2", .root = "/home/ann/Documents", .target = "/srv/other"});
   host.mounts.push_back({.device = "8:1", .root = "/home/ann/store", .target = "/nix"});
-  for (const char* path : {"/srv/letters", "/srv/other", "/nix"}) add_path(host, path);
-  EXPECT_TRUE(same(about(must_compile(policy_for(View::host), host), "/srv"),
-                   {HideMount{"/srv/backup", PathKind::directory, Missing::skip},
-                    HideMount{"/srv/letters", PathKind::directory, Missing::skip}}));
+  host.mounts.push_back({.device = "8:1", .root = "/home/ann/tools", .target = "/opt/tools"});
+  for (const char* path : {"/srv/letters", "/srv/other", "/nix", "/opt/tools"})
+    add_path(host, path);
+  const Plan plan = must_compile(policy_for(View::host), host);
+  EXPECT_TRUE(
+      same(about(plan, "/srv"), {HideMount{"/srv/backup", PathKind::directory, Missing::skip},
+                                 HideMount{"/srv/letters", PathKind::directory, Missing::skip}}));
+  EXPECT_TRUE(
+      same(about(plan, "/opt"), {HideMount{"/opt/tools", PathKind::directory, Missing::skip}}));
+  EXPECT_TRUE(same(about(plan, "/nix"), {})) << "programs of nix-user-chroot";
 }
 
 TEST(HomeTest, AGrantOrTheWorkspaceAboveShowsIt) {
@@ -94,6 +100,20 @@ TEST(HomeTest, ARuleThatHidesTheHomeHidesTheListToo) {
   HostFacts host = shared_machine();
   add_path(host, "/home/ann/.local");
   EXPECT_EQ(all_of<BindMount>(must_compile(policy, host)).size(), 2U);
+}
+
+TEST(HomeTest, AListedSymlinkToWhatARuleHidesIsNotFollowed) {
+  HostFacts host = shared_machine();
+  add_path(host, "/home/ann/private");
+  add_path(host, "/home/ann/private/bin");
+  add_link(host, "/home/ann/bin", "private/bin", "/home/ann/private/bin");
+  Policy policy = policy_for(View::host);
+  EXPECT_FALSE(about(must_compile(policy, host), "/home/ann/bin").empty());
+  policy.rules = {rule(RuleKind::hide, "/home/ann/private")};
+  EXPECT_TRUE(same(about(must_compile(policy, host), "/home/ann/bin"), {}));
+  policy.rules.push_back(rule(RuleKind::read_only, "/home/ann/private/bin"));
+  EXPECT_TRUE(same(about(must_compile(policy, host), "/home/ann/bin"),
+                   {MakeSymlink{"/home/ann/bin", "/home/ann/private/bin"}}));
 }
 
 TEST(HomeTest, AListedSymlinkIsFollowedOrKept) {

@@ -103,6 +103,16 @@ TEST(PlanProtectTest, EveryPlaceOfItIsProtected) {
                                                 Remount{"/opt/shared/data/keep", kReadOnly}}));
 }
 
+TEST(PlanProtectTest, APartThatTheHostMountsElsewhereIsProtected) {
+  HostFacts host = machine_with_data();
+  host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
+                 MountFact{.device = "8:1", .root = "/srv/data/keep", .target = kData}};
+  const PathRule asked = protect("/srv/data");
+  EXPECT_EQ(wanted_aliases(Policy{.rules = {asked}}, host), std::vector<Path>{kData});
+  EXPECT_EQ(all_of<Remount>(protected_by(View::minimal, {asked}, host)),
+            (std::vector{Remount{"/work/var", kReadWrite}, Remount{"/work/var/data", kReadOnly}}));
+}
+
 TEST(PlanProtectTest, OneInsideAnotherGoesWithIt) {
   const PathRule outer = protect("/home/ann/project/var");
   const PathRule inner = protect("/home/ann/project/var/data/deep/er");

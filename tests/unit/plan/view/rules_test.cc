@@ -199,6 +199,32 @@ TEST(PlanRulesTest, DoorsAndWholeMachinesAreRefused) {
             std::string("--hide: \"") + kProject + "\" is the workspace itself");
 }
 
+// As well as in their usual places: where variables and symlinks move them, and below a bind mount of the host.
+TEST(PlanRulesTest, CoopsOwnDirectoriesAreRefusedUnderEveryName) {
+  HostFacts host = machine();
+  host.account_home = "/home/account";
+  host.environment["XDG_CONFIG_HOME"] = "/srv/cfg";
+  host.mounts = {MountFact{.device = "8:1", .root = "/", .target = "/"},
+                 MountFact{.device = "8:1", .root = "/srv/cfg", .target = "/opt/cfg"}};
+  add_link(host, host.state_directory, "", "/srv/state/coop");
+  for (const char* path :
+       {"/srv/cfg/coop", "/srv/cfg/other", "/opt/cfg/coop", "/srv/state/coop/runs",
+        "/home/ann/.config/coop", "/home/account/.config/coop", "/etc/coop"})
+    add_path(host, path);
+  Policy policy = policy_for(View::minimal);
+  for (const char* path : {"/srv/cfg/coop", "/opt/cfg/coop", "/srv/state/coop/runs",
+                           "/home/ann/.config/coop", "/home/account/.config/coop", "/etc/coop"}) {
+    policy.rules = {rule(RuleKind::read_write, path)};
+    EXPECT_EQ(to_text(must_fail(policy, host)),
+              std::string("--rw: \"") + path + "\" contains coop's state or policies");
+  }
+  policy.rules = {rule(RuleKind::read_write, "/srv/cfg/other")};
+  must_compile(policy, host);
+  const std::vector<Path> wanted = wanted_paths(policy, host);
+  for (const char* path : {"/srv/cfg/coop", "/home/ann/.local/state/coop", "/etc/coop"})
+    EXPECT_NE(std::ranges::find(wanted, path), wanted.end()) << path;
+}
+
 // A machine may have a /work of its own, which the workspace covers in the minimal view.
 TEST(PlanRulesTest, APathWhereTheWorkspaceIsInsideIsRefused) {
   HostFacts host = machine();
