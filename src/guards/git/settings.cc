@@ -60,7 +60,8 @@ void GitSettingsReader::unreadable(const Path& path, int error) {
   struct stat status{};
   for (Path at = trail.place; !ours && at.size() > 1; at = parent_of(at)) {
     if (::stat(at.c_str(), &status) < 0 && !trail.status) continue;
-    ours = (at == trail.place && trail.status ? trail.status->st_uid : status.st_uid) == ::geteuid();
+    ours =
+        (at == trail.place && trail.status ? trail.status->st_uid : status.st_uid) == ::geteuid();
     break;
   }
   if (ours)
@@ -85,11 +86,10 @@ bool GitSettingsReader::read(int directory, const std::string& name, const Path&
   const RegularFile file = read_regular(directory, name, 0, kLargestFile);
   if (file.content == Content::unreadable) {
     const Trail trail = follow_trail(path, writable_);
-    const bool inside =
-        (!trail.place.empty() && tree_of(trail.place, writable_) != nullptr) ||
-        std::ranges::any_of(trail.links, [&](const TrailLink& link) {
-          return tree_of(link.path, writable_) != nullptr;
-        });
+    const bool inside = (!trail.place.empty() && tree_of(trail.place, writable_) != nullptr) ||
+                        std::ranges::any_of(trail.links, [&](const TrailLink& link) {
+                          return tree_of(link.path, writable_) != nullptr;
+                        });
     if (inside) unreadable(path, file.error);
     else note_unreadable(path);
   }

@@ -207,7 +207,8 @@ TEST(GitNamesTest, NestedRepositoriesUseUpNothing) {
   const TempTree tree;
   tree.must("git init -q . && git config include.path ../zz && git init -q a && git init -q b");
   std::string many = "[include]\n";
-  for (int count = 0; count < 200; ++count) many += "path = /nonexistent/" + std::to_string(count) + "\n";
+  for (int count = 0; count < 200; ++count)
+    many += "path = /nonexistent/" + std::to_string(count) + "\n";
   tree.write("a/.git/config", many);
   tree.write("b/.git/config", many);
   tree.write("zz", "[core]\nhooksPath = h\n");
