@@ -205,7 +205,7 @@ TEST_F(ErrorsTest, ExamplesParse) {
       Words words;
       for (std::string word; words_of >> word && word != ">" && word != "|";) words.push_back(word);
       if (words.front() != "coop") continue;
-      const bool grouped = words[1] == "policy" || words[1] == "config";
+      const bool grouped = words[1] == "policy" || words[1] == "config" || words[1] == "quarantine";
       const std::string name = words[1] + (grouped ? " " + words[2] : "");
       const cli::CommandInfo* found = cli::find_command(name);
       ASSERT_NE(found, nullptr) << line;
