@@ -48,7 +48,7 @@ int protect_proc(State& state, const Instruction& instruction) noexcept {
   const ScopedFd proc(open_inside(state, instruction.path, O_RDONLY | O_DIRECTORY));
   if (proc.failed()) return proc.error();
   if (const int error = change_mount(proc.get(), MOUNT_ATTR_RDONLY, 0)) return error;
-  alignas(dirent64) char buffer[4096];
+  alignas(dirent64) char buffer[4096] = {};  // the analyzer cannot see that the kernel fills it
   for (;;) {
     const long size = raw::call(SYS_getdents64, proc.get(), buffer, sizeof buffer);
     if (size < 0) return error_of(size);
