@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -156,6 +157,7 @@ class World {
     };
     options.outbound.time_of_all = wanted.connect_time;
     options.destination = [this](int) -> Result<OriginalDestination> {
+      const std::lock_guard lock(wanting_);
       return OriginalDestination{wanted_, wanted_port_};
     };
     options.record = [this](const NetworkEvent& event) { events.push_back(event); };
@@ -187,8 +189,11 @@ class World {
     return connect_to(NameTable::ipv4(*table.number_of(name)), port);
   }
   UniqueFd connect_to(const std::string& address, std::uint16_t port) {
-    wanted_ = address;
-    wanted_port_ = port;
+    {
+      const std::lock_guard lock(wanting_);
+      wanted_ = address;
+      wanted_port_ = port;
+    }
     UniqueFd socket = new_socket();
     connect_to_port(socket, gateway_port);
     return socket;
@@ -218,6 +223,7 @@ class World {
   std::unique_ptr<EventLoop> loop_ = EventLoop::make().value();
   policy::DestinationRules rules_{};
   Budget budget_{};
+  std::mutex wanting_{};  // the loop's thread reads what the test's writes
   std::string wanted_{};
   std::uint16_t wanted_port_ = 0;
   std::unique_ptr<Egress> egress_{};
