@@ -235,7 +235,7 @@ TEST(GitNamesTest, AFileThatCannotBeReadIsAnError) {
   const TempTree tree;
   tree.must("git init -q . && git config include.path ../c/i && mkdir c");
   tree.write("c/i", "[core]\nhooksPath = h\n");
-  // Root reads everything: somebody else has to look.
+  // Root reads everything: look as another user.
   constexpr uid_t kNobody = 65534;
   const bool root = ::geteuid() == 0;
   if (root) tree.must("chown -R 65534 .");
