@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -16,9 +14,11 @@ namespace {
 
 using guards::KeptRun;
 
+Path quarantine_of(const HostFacts& host) { return join(host.state_directory, "quarantine"); }
+
 Result<Path> quarantine_directory() {
   const HostFacts host = TRY(host::probe(host::Depth::quick));
-  return join(host.state_directory, "quarantine");
+  return quarantine_of(host);
 }
 
 std::string clock_text(std::int64_t seconds, const char* format) {
@@ -68,15 +68,6 @@ Result<KeptRun> find_run(const Path& quarantine, const std::string& id) {
                  "`coop quarantine list` names those that have");
 }
 
-// Relative ones are below the current directory, whose own path may have symlinks.
-Path meant_by(const std::string& word) {
-  if (word.starts_with('/')) return normalize(word);
-  std::string here(4096, '\0');
-  if (::getcwd(here.data(), here.size()) == nullptr) return normalize(word, "/");
-  here.resize(here.find('\0'));
-  return normalize(word, here);
-}
-
 }  // namespace
 
 Result<int> quarantine_list(const Parsed& parsed) {
@@ -92,10 +83,10 @@ Result<int> quarantine_restore(const Parsed& parsed) {
   if (parsed.arguments.empty())
     return invalid("quarantine restore", "the ID of a run is expected",
                    "`coop quarantine list` names them");
-  const Path quarantine = TRY(quarantine_directory());
-  KeptRun run = TRY(find_run(quarantine, parsed.arguments.front()));
+  const HostFacts host = TRY(host::probe(host::Depth::quick));
+  KeptRun run = TRY(find_run(quarantine_of(host), parsed.arguments.front()));
   if (parsed.arguments.size() > 1) {
-    const Path wanted = meant_by(parsed.arguments[1]);
+    const Path wanted = normalize(parsed.arguments[1], host.working_directory);
     std::erase_if(run.files,
                   [&](const Quarantined& file) { return !is_within(file.path, wanted); });
     if (run.files.empty())
