@@ -1,10 +1,14 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
 // usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt home_guards.txt etc.txt
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -92,15 +96,91 @@ void write_secrets(std::ostream& output, const char* file) {
   output << "};\n";
 }
 
+// As src/guards/names.cc compares names: in lower case, without dots and blanks at the end.
+std::string folded(std::string part) {
+  while (part.size() > 1 && (part.back() == '.' || part.back() == ' ')) part.pop_back();
+  for (char& letter : part)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return part;
+}
+
+constexpr std::string_view kInGit = ".git/";
+
+// Where a guard is looked for: its components below the git directory.
+std::vector<std::string> parts_of(const std::string& name) {
+  std::istringstream text(name.substr(name.starts_with(kInGit) ? kInGit.size() : 0));
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(text, part, '/');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+class PartsTable {
+ public:
+  // The list as an initialiser.
+  std::string span(const std::vector<std::string>& parts) {
+    if (parts.empty()) return "{}";
+    auto [known, is_new] = places_.emplace(parts, parts_.size());
+    if (is_new) parts_.insert(parts_.end(), parts.begin(), parts.end());
+    return "{kGuardParts + " + std::to_string(known->second) + ", " + std::to_string(parts.size()) +
+           "}";
+  }
+  void write(std::ostream& output) const {
+    output << "inline constexpr std::string_view kGuardParts[] = {\n";
+    for (const std::string& part : parts_) output << "    " << quote(part) << ",\n";
+    output << "};\n";
+  }
+
+ private:
+  std::map<std::vector<std::string>, std::size_t> places_;
+  std::vector<std::string> parts_;
+};
+
+// The names of entries that can matter for a guard, or for recognising a git directory, by their first letter.
+void write_interesting(std::ostream& output, std::set<std::string> names) {
+  for (const char* const part_of_git : {".git", "head", "objects", "refs", "commondir", "modules",
+                                        "worktrees", "config", "config.worktree", "sharedindex.*"})
+    names.insert(part_of_git);
+  constexpr unsigned kLetters = 128;
+  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  std::vector<std::size_t> begins(kLetters + 1, names.size());
+  std::size_t place = 0;
+  output << "inline constexpr std::string_view kInteresting[] = {\n";
+  for (const std::string& name : names) {
+    output << "    " << quote(name) << ",\n";
+    for (const char letter : name + '\n')
+      digest = (digest ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+    for (auto letter = static_cast<unsigned char>(name.front()) + 1U; letter-- > 0;)
+      begins[letter] = std::min(begins[letter], place);
+    ++place;
+  }
+  output << "};\ninline constexpr std::uint16_t kInterestingBegins[] = {";
+  for (const std::size_t begin : begins) output << begin << ",";
+  output << "};\ninline constexpr std::string_view kInterestingDigest = \"" << std::hex << digest
+         << std::dec << "\";\n";
+}
+
 void write_guards(std::ostream& output, const char* file, const char* home_file) {
-  output << "inline constexpr GuardEntry kGuards[] = {\n";
   std::vector<Line> guards = read(file, 1);
   for (Line& line : read(home_file, 1)) guards.push_back(std::move(line));
   std::ranges::sort(guards, {}, [](const Line& line) { return line.words[0]; });
-  for (const Line& line : guards)
-    output << "    {{" << quote(line.words[0]) << ", " << quote(line.reason) << "}, "
-           << guard_kind(file, line) << "},\n";
-  output << "};\n";
+  PartsTable table;
+  std::set<std::string> interesting;
+  std::ostringstream entries;
+  for (const Line& line : guards) {
+    const std::string kind = guard_kind(file, line);
+    const bool in_home = kind.starts_with("GuardKind::home");
+    const std::vector<std::string> parts =
+        in_home ? std::vector<std::string>() : parts_of(line.words[0]);
+    std::vector<std::string> compared = parts;
+    for (std::string& part : compared) part = folded(part);
+    if (!in_home && line.words[0] != ".git") interesting.insert(compared.front());
+    entries << "    {{" << quote(line.words[0]) << ", " << quote(line.reason) << "}, " << kind
+            << ", " << table.span(parts) << ", " << table.span(compared) << "},\n";
+  }
+  table.write(output);
+  output << "inline constexpr GuardEntry kGuards[] = {\n" << entries.str() << "};\n";
+  write_interesting(output, std::move(interesting));
 }
 
 void write_caches(std::ostream& output, const char* file) {

@@ -14,6 +14,8 @@ namespace coop::guards {
 
 namespace {
 
+constexpr std::string_view kInGit = ".git/";
+
 // Two letters outside ASCII are the same as "s" and "k" where case is ignored.
 constexpr std::string_view kLongS = "\u017f";
 constexpr std::string_view kKelvin = "\u212a";
@@ -125,26 +127,25 @@ class GuardNames::Texts {
 GuardNames::GuardNames(std::span<const std::string> names, std::span<const NamedPath> named,
                        const Path& root)
     : texts_(std::make_shared<Texts>()) {
-  anywhere_.reserve(names.size());
-  for (const char* const part_of_git : {".git", "head", "objects", "refs", "commondir", "modules",
-                                        "worktrees", "config", "config.worktree"})
-    add_interesting(part_of_git);
+  for (auto* const guards : {&anywhere_, &beside_, &in_git_}) guards->reserve(names.size());
   const std::vector<std::string> root_names = folded_components(root);
-  for (const std::string& name : names) add(name, root_names);
+  policy::GuardFinder finder;
+  for (const std::string& name : names) add(name, finder.find(name), root_names);
   for (const NamedPath& path : named)
     if (!path.path.starts_with('/') && is_guarded(names, path)) add_everywhere(path);
 }
 
-void GuardNames::add(std::string_view name, const std::vector<std::string>& root) {
+void GuardNames::add(std::string_view name, const policy::GuardEntry* entry,
+                     const std::vector<std::string>& root) {
   using policy::GuardKind;
-  constexpr std::string_view kInGit = ".git/";
-  const policy::GuardEntry* const entry = policy::find_guard(name);
   const GuardKind kind = entry != nullptr ? entry->kind : GuardKind::beside_git;
   git_file_ = git_file_ || name == ".git";
   if (name == ".git" || kind == GuardKind::home || kind == GuardKind::home_path) return;
   name = entry != nullptr ? entry->name : texts_->copy(name);
   const bool in_git = name.starts_with(kInGit);
-  Guard guard = texts_->guard(name, name.substr(in_git ? kInGit.size() : 0));
+  Guard guard = entry != nullptr
+                    ? Guard{.name = name, .parts = entry->parts, .folded = entry->folded}
+                    : texts_->guard(name, name.substr(in_git ? kInGit.size() : 0));
   if (guard.parts.empty()) return;
   guard.only_file = kind == GuardKind::file;
   // Nearly no root has a guard's first part as a component.
@@ -163,28 +164,27 @@ void GuardNames::add(std::string_view name, const std::vector<std::string>& root
     add_interesting(whole.folded.front());
     at_top_.push_back(whole);
   }
-  add_interesting(guard.folded.front());
+  if (entry == nullptr) add_interesting(guard.folded.front());
   const bool anywhere = kind == GuardKind::anywhere || kind == GuardKind::file;
   (in_git ? in_git_ : anywhere ? anywhere_ : beside_).push_back(guard);
   if (name != ".git/index") return;
   // The larger part of a split one.
   in_git_.push_back(texts_->guard(name, "sharedindex.*"));
-  add_interesting(in_git_.back().folded.front());
 }
 
-std::vector<NamedPath> named_in_home(std::span<const std::string> names,
-                                     std::span<const Path> homes, const Path& config_home) {
-  constexpr std::string_view kConfig = ".config/";
-  std::vector<NamedPath> named;
+std::vector<HomeGuard> home_guards(std::span<const std::string> names) {
+  std::vector<HomeGuard> guards;
+  guards.reserve(names.size());
+  policy::GuardFinder finder;
   for (const std::string& name : names) {
-    const policy::GuardKind kind = policy::guard_kind(name);
-    if (kind != policy::GuardKind::home && kind != policy::GuardKind::home_path) continue;
-    const std::string below = name.substr(kind == policy::GuardKind::home_path ? 2 : 0);
-    for (const Path& home : homes) named.push_back({.path = join(home, below), .guard = name});
-    if (!config_home.empty() && below.starts_with(kConfig))
-      named.push_back({.path = join(config_home, below.substr(kConfig.size())), .guard = name});
+    const policy::GuardEntry* const entry = finder.find(name);
+    if (entry == nullptr) continue;
+    if (entry->kind == policy::GuardKind::home)
+      guards.push_back({.below = entry->name, .guard = entry->name});
+    if (entry->kind == policy::GuardKind::home_path)
+      guards.push_back({.below = entry->name.substr(2), .guard = entry->name});
   }
-  return named;
+  return guards;
 }
 
 void GuardNames::add_everywhere(const NamedPath& named) {
@@ -196,26 +196,21 @@ void GuardNames::add_everywhere(const NamedPath& named) {
 }
 
 void GuardNames::add_interesting(std::string_view name) {
-  if (contains(interesting_[static_cast<unsigned char>(name.front())], name)) return;
-  const auto add = [&](char first) {
-    interesting_[static_cast<unsigned char>(first)].push_back(name);
-  };
-  const char first = name.front();
-  add(first);
-  if (first >= 'a' && first <= 'z') add(static_cast<char>(first - 'a' + 'A'));
-  if (first == 's') add(kLongS.front());
-  if (first == 'k') add(kKelvin.front());
+  if (!contains(policy::interesting_names(name.front()), name) &&
+      !contains(more_interesting_, name))
+    more_interesting_.push_back(name);
 }
 
 bool GuardNames::interesting(std::string_view name) const {
-  return std::ranges::any_of(interesting_[static_cast<unsigned char>(name.front())],
-                             [&](std::string_view known) { return is_folded_to(name, known); });
+  std::string_view rest = name;
+  const auto is_name = [&](std::string_view known) { return is_folded_to(name, known); };
+  return std::ranges::any_of(policy::interesting_names(next_folded(rest)), is_name) ||
+         std::ranges::any_of(more_interesting_, is_name);
 }
 
-std::string GuardNames::all_interesting() const {
-  std::string text;
-  for (const std::vector<std::string_view>& some : interesting_)
-    for (const std::string_view name : some) text.append(name) += '\0';
+std::string GuardNames::interesting_key() const {
+  std::string text(policy::interesting_digest());
+  for (const std::string_view name : more_interesting_) (text += '\0').append(name);
   return text;
 }
 

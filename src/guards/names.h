@@ -1,7 +1,6 @@
 // The names of policies/guards.txt, grouped by where they are looked for.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "host/facts.h"
+#include "policy/builtin.h"
 
 namespace coop::guards {
 
@@ -45,14 +45,15 @@ class GuardNames {
   // Whether an entry of this name can matter, for a guard or for recognising a git directory. Asked
   // for every entry of the tree.
   bool interesting(std::string_view name) const;
-  // All of them as one text: what decides which directories are plain.
-  std::string all_interesting() const;
+  // What decides which directories are plain: another text for other names.
+  std::string interesting_key() const;
 
  private:
   // Keeps the texts of all guards: there are hundreds, and each start makes them several times.
   class Texts;
 
-  void add(std::string_view name, const std::vector<std::string>& root);
+  void add(std::string_view name, const policy::GuardEntry* entry,
+           const std::vector<std::string>& root);
   void add_everywhere(const NamedPath& named);
   void add_interesting(std::string_view name);
 
@@ -62,13 +63,15 @@ class GuardNames {
   std::vector<Guard> beside_{};
   std::vector<Guard> anywhere_{};
   std::vector<Guard> at_top_{};
-  // Folded, by the first byte as it is on disk.
-  std::array<std::vector<std::string_view>, 256> interesting_{};
+  std::vector<std::string_view> more_interesting_{};  // folded; beside those of the whole list
 };
 
-// The names that count in a home directory, as paths in each of `homes` and, for ".config/…", in `config_home`.
-std::vector<NamedPath> named_in_home(std::span<const std::string> names,
-                                     std::span<const Path> homes, const Path& config_home);
+// A name that counts in a home directory: "~/.bashrc" is looked for as ".bashrc".
+struct HomeGuard {
+  std::string_view below{};
+  std::string_view guard{};
+};
+std::vector<HomeGuard> home_guards(std::span<const std::string> names);
 
 // Whether the guard of a named path is in force.
 bool is_guarded(std::span<const std::string> names, const NamedPath& named);

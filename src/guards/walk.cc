@@ -88,7 +88,7 @@ std::int64_t file_clock() {
 Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (memory.directory.empty()) return walk(root, Place::top, Reach::everything);
   DirectoryStack directory = TRY(DirectoryStack::open(root));
-  const IndexPlace place{memory.directory, root, names_.all_interesting()};
+  const IndexPlace place{memory.directory, root, names_.interesting_key()};
   TreeIndex known =
       memory.watch != nullptr ? memory.watch->recall(place, directory.fd()) : TreeIndex();
   if (known.size() == 0) known = TreeIndex::read(place, directory.fd());

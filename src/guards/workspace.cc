@@ -88,7 +88,7 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   auto stop = GuardWalk::Stop::none;
   for (int attempt = 0; attempt < kTries && stop != GuardWalk::Stop::too_large; ++attempt) {
     GitNames names(user, trees);
-    names.home_guards(named_in_home(guards, homes, user.config_home));
+    names.in_homes(home_guards(guards), homes, user.config_home);
     for (const Surrounding& repository : surrounding_repositories(root))
       names.surrounding(repository);
     Result<WorkspaceFacts> facts =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <cstdint>
 #include <set>
 
 #include "base/nearest.h"
@@ -56,6 +58,16 @@ constexpr GuardPlaces kGuardPlaces;
 
 const GuardEntry* find_guard(std::string_view name) { return kGuardPlaces.find(name); }
 
+std::span<const std::string_view> interesting_names(char first) {
+  const auto letter = static_cast<unsigned char>(first);
+  if (letter + 1U >= std::size(kInterestingBegins)) return {};
+  return std::span(kInteresting)
+      .subspan(kInterestingBegins[letter],
+               kInterestingBegins[letter + 1U] - std::size_t{kInterestingBegins[letter]});
+}
+
+std::string_view interesting_digest() { return kInterestingDigest; }
+
 GuardKind guard_kind(std::string_view name) {
   const GuardEntry* const found = find_guard(name);
   return found != nullptr ? found->kind : GuardKind::beside_git;
@@ -77,8 +89,10 @@ bool has_components(std::string_view path, std::string_view name) {
 
 std::optional<std::string> guard_around(const Path& path, std::span<const std::string> names,
                                         const Path& home) {
+  GuardFinder finder;
   for (const std::string& name : names) {
-    const GuardKind kind = guard_kind(name);
+    const GuardEntry* const entry = finder.find(name);
+    const GuardKind kind = entry != nullptr ? entry->kind : GuardKind::beside_git;
     // ".git" and :file guards are about what is no directory.
     // Granted by its own path it is meant; in a larger tree of the home it is guarded.
     if (kind == GuardKind::home_path) continue;
@@ -120,7 +134,7 @@ constexpr Relocated kRelocated[] = {{"~/.config/", "XDG_CONFIG_HOME"},
                                     {"~/.local/state/", "XDG_STATE_HOME"}};
 
 // These cannot be granted: the planner refuses them, see check_special() in plan/view/rules.cc.
-bool is_own(std::string_view secret) {
+constexpr bool is_own(std::string_view secret) {
   return secret == "~/.local/state/coop" || secret == "~/.config/coop";
 }
 
@@ -140,10 +154,107 @@ std::vector<Moved> moved_by(const std::map<std::string, std::string>& environmen
   return moved;
 }
 
+// Where an entry of the list is looked for in a home.
+struct SecretPlace {
+  std::size_t directory = 0;  // of kSettingsDirectories
+  std::string_view name{};    // the first component below it
+};
+
+constexpr std::string_view kHomePrefix = "~/";
+
+constexpr SecretPlace secret_place(std::string_view secret) {
+  secret.remove_prefix(kHomePrefix.size());
+  SecretPlace place;
+  for (std::size_t directory = 1; directory < kSettingsDirectories.size(); ++directory) {
+    const std::string_view prefix = kSettingsDirectories[directory];
+    if (!secret.starts_with(prefix) || !secret.substr(prefix.size()).starts_with('/')) continue;
+    place.directory = directory;
+    secret.remove_prefix(prefix.size() + 1);
+    break;
+  }
+  place.name = secret.substr(0, secret.find('/'));
+  return place;
+}
+
+// The entries of the list by their places in a home, so that the few names of a home find theirs.
+class SecretPlaces {
+ public:
+  consteval SecretPlaces() {
+    for (std::size_t number = std::size(kSecrets); number-- > 0;) {
+      if (!kSecrets[number].name.starts_with(kHomePrefix)) continue;
+      const SecretPlace place = secret_place(kSecrets[number].name);
+      if (place.name.find_first_of("*?[") != std::string_view::npos) throw "a wildcard is too early";
+      std::uint16_t& head = heads_[slot_of(place.directory, place.name)];
+      next_[number] = head;
+      head = static_cast<std::uint16_t>(number + 1);
+    }
+  }
+
+  template <typename Visit>
+  void find(std::size_t directory, std::string_view name, Visit visit) const {
+    for (std::uint16_t at = heads_[slot_of(directory, name)]; at != 0; at = next_[at - 1]) {
+      const SecretPlace place = secret_place(kSecrets[at - 1].name);
+      if (place.directory == directory && place.name == name) visit(at - 1U);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSlots = 4096;
+  static_assert(std::size(kSecrets) < 0xffff);
+  static constexpr std::size_t slot_of(std::size_t directory, std::string_view name) {
+    return (hash_of(name) + directory * 977) % kSlots;
+  }
+  std::array<std::uint16_t, kSlots> heads_{};  // 0: none, else the number of an entry and one
+  std::array<std::uint16_t, std::size(kSecrets)> next_{};
+};
+
+constexpr SecretPlaces kSecretPlaces;
+
+using Chosen = std::bitset<std::size(kSecrets)>;
+
+// The entries that may exist in this home.
+Chosen chosen_in(const Path& home, const NamesIn& names_in) {
+  Chosen chosen;
+  for (std::size_t directory = 0; directory < kSettingsDirectories.size(); ++directory) {
+    const std::vector<std::string>* names = names_in ? names_in(home, directory) : nullptr;
+    if (names != nullptr) {
+      for (const std::string& name : *names)
+        kSecretPlaces.find(directory, name, [&](std::size_t number) { chosen.set(number); });
+      continue;
+    }
+    for (std::size_t number = 0; number < std::size(kSecrets); ++number)
+      if (kSecrets[number].name.starts_with(kHomePrefix) &&
+          secret_place(kSecrets[number].name).directory == directory)
+        chosen.set(number);
+  }
+  return chosen;
+}
+
+// Those of which a home says nothing.
+consteval auto numbers_outside_homes() {
+  constexpr auto is_outside = [](const SecretEntry& secret) {
+    return !secret.name.starts_with(kHomePrefix) || is_own(secret.name);
+  };
+  std::array<std::uint16_t, static_cast<std::size_t>(std::ranges::count_if(kSecrets, is_outside))>
+      numbers{};
+  std::size_t count = 0;
+  for (std::size_t number = 0; number < std::size(kSecrets); ++number)
+    if (is_outside(kSecrets[number])) numbers[count++] = static_cast<std::uint16_t>(number);
+  return numbers;
+}
+
+constexpr auto kOutsideHomes = numbers_outside_homes();
+
+struct ChosenOfHome {
+  const Path& home;
+  Chosen chosen;
+};
+
 // Every path that an entry of the list may refer to, without duplicates.
-std::vector<Path> places_of(std::string_view name, std::span<const Path> homes,
-                            std::span<const Moved> moved, const MayExist& may_exist) {
-  if (!name.starts_with("~/")) return {Path(name)};
+std::vector<Path> places_of(std::size_t number, std::span<const ChosenOfHome> homes,
+                            std::span<const Moved> moved) {
+  const std::string_view name = kSecrets[number].name;
+  if (!name.starts_with(kHomePrefix)) return {Path(name)};
   const auto below = [&](std::string_view rest, const Path& directory) {
     return normalize(rest, has_wildcard(name) ? as_wildcard(directory) : directory);
   };
@@ -151,9 +262,9 @@ std::vector<Path> places_of(std::string_view name, std::span<const Path> homes,
   const auto add = [&](Path place) {
     if (!contains(places, place)) places.push_back(std::move(place));
   };
-  for (const Path& home : homes)
-    if (!home.empty() && (!may_exist || is_own(name) || may_exist(home, name.substr(2))))
-      add(below(name.substr(2), home));
+  for (const auto& [home, chosen] : homes)
+    if (!home.empty() && (is_own(name) || chosen.test(number)))
+      add(below(name.substr(kHomePrefix.size()), home));
   for (const Moved& one : moved)
     if (name.starts_with(one.usual)) add(below(name.substr(one.usual.size()), one.directory));
   std::ranges::sort(places);
@@ -164,12 +275,23 @@ std::vector<Path> places_of(std::string_view name, std::span<const Path> homes,
 
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
                                    const std::map<std::string, std::string>& environment,
-                                   const MayExist& may_exist, SecretKind kind) {
-  std::vector<PathRule> rules;
+                                   const NamesIn& names_in, SecretKind kind) {
   const std::vector<Moved> moved = moved_by(environment);
-  for (const SecretEntry& secret : kSecrets) {
-    if (secret.kind != kind) continue;
-    for (const Path& path : places_of(secret.name, homes, moved, may_exist)) {
+  Chosen wanted;
+  std::vector<ChosenOfHome> chosen;
+  for (const Path& home : homes) {
+    chosen.push_back({home, chosen_in(home, names_in)});
+    wanted |= chosen.back().chosen;
+  }
+  for (const std::uint16_t number : kOutsideHomes) wanted.set(number);
+  for (std::size_t number = 0; !moved.empty() && number < wanted.size(); ++number)
+    for (const Moved& one : moved)
+      if (kSecrets[number].name.starts_with(one.usual)) wanted.set(number);
+  std::vector<PathRule> rules;
+  for (std::size_t number = 0; number < wanted.size(); ++number) {
+    const SecretEntry& secret = kSecrets[number];
+    if (!wanted.test(number) || secret.kind != kind) continue;
+    for (const Path& path : places_of(number, chosen, moved)) {
       if (std::ranges::any_of(homes, [&](const Path& home) { return is_within(home, path); }))
         continue;
       rules.push_back(

@@ -1,6 +1,8 @@
 // The lists coop ships, from policies/*.txt.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,6 +28,9 @@ enum class GuardKind : std::uint8_t { beside_git, anywhere, file, home, contents
 
 struct GuardEntry : NamedReason {
   GuardKind kind;
+  // Its components, below the git directory; folded as names are compared (guards/names.h). None for those of a home.
+  std::span<const std::string_view> parts;
+  std::span<const std::string_view> folded;
 };
 
 // How a part of a cache is shown: see policies/caches.txt.
@@ -57,6 +62,21 @@ struct SecretPattern {
 std::span<const GuardEntry> guards();  // sorted by name
 // Null for a name that is not on the list.
 const GuardEntry* find_guard(std::string_view name);
+// The same for names that come in the order of the list, as guard_names() gives them: mostly it is the next one.
+class GuardFinder {
+ public:
+  const GuardEntry* find(std::string_view name) {
+    while (!rest_.empty() && rest_.front().name < name) rest_ = rest_.subspan(1);
+    return !rest_.empty() && rest_.front().name == name ? &rest_.front() : find_guard(name);
+  }
+
+ private:
+  std::span<const GuardEntry> rest_ = guards();
+};
+// Folded names that can matter for a guard of the list, or for recognising a git directory, which begin with this letter.
+std::span<const std::string_view> interesting_names(char first);
+// Differs when those names do.
+std::string_view interesting_digest();
 // beside_git for a name that is not on the list.
 GuardKind guard_kind(std::string_view name);
 // The one of `names` that `path` is, or lies in, by its components alone: ".vscode" for /x/.vscode/extensions.
@@ -75,17 +95,22 @@ std::vector<std::string_view> cache_names();
 // "~/x" and "~" with the home directory expanded; anything else unchanged.
 Path expand_home(std::string_view path, std::string_view home);
 
-// Whether something may be at this path below a home directory (without a leading slash). The list is long, and most of it is
-// missing on any one machine.
-using MayExist = std::function<bool(const Path& home, std::string_view below)>;
+// The directories of a home, and the home itself, in which programs keep their settings under a name of their own.
+inline constexpr std::array<std::string_view, 5> kSettingsDirectories{
+    "", ".config", ".local/share", ".local/state", ".cache"};
+// The names in one of them, by its place in that list; null when they are not known. The list of secrets is long, and most of
+// it is missing on any one machine.
+using NamesIn =
+    std::function<const std::vector<std::string>*(const Path& home, std::size_t directory)>;
 
 // The secrets list as optional hide rules. "~" is each of `homes`: $HOME may differ from the
 // account's home directory, which has the keys. ~/.config, ~/.local/share and ~/.local/state are
 // also looked for where the XDG variables point. Entries that contain a home directory itself are
-// left out: hiding a home hides the tools in it. An entry with wildcards becomes a pattern.
+// left out: hiding a home hides the tools in it. An entry with wildcards becomes a pattern. With `names_in` entries of a home
+// that are known to be missing are left out, but for coop's own.
 std::vector<PathRule> secret_rules(std::span<const Path> homes,
                                    const std::map<std::string, std::string>& environment = {},
-                                   const MayExist& may_exist = {},
+                                   const NamesIn& names_in = {},
                                    SecretKind kind = SecretKind::always);
 // Those of one home that need no look at the file system: without patterns.
 inline std::vector<PathRule> secret_rules(const Path& home) {

@@ -59,8 +59,10 @@ Result<std::vector<PathRule>> built_in_secrets(const HostFacts& host) {
     std::vector<PathRule> found;
     for (PathRule& rule : policy::secret_rules(
              homes, host.environment,
-             [&](const Path& home, std::string_view below) {
-               return !listings[home == homes.front() ? 0 : 1].misses_below(below);
+             [&](const Path& home, std::size_t directory) {
+               const host::HomeNames* names =
+                   listings[home == homes.front() ? 0 : 1].names_in(directory);
+               return names != nullptr ? &names->all() : nullptr;
              },
              kind)) {
       if (!rule.pattern) {

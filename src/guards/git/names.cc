@@ -58,14 +58,40 @@ GitNames::GitNames(const GitUser& user, std::vector<Path> writable)
 // In a tree, whether they exist or not: a new one is obeyed like an old one. Elsewhere they may be symlinks into a tree
 // (a repository of dotfiles). A grant may lead into the home through symlinks. For the workspace alone a listing of the home
 // decides, at every start: most names are missing, and resolving each costs more than the rest of a start.
-void GitNames::home_guards(const std::vector<NamedPath>& all) {
-  host::HomeListing listing(canonical(home_).value_or(home_));
-  for (const NamedPath& named : all) {
+void GitNames::in_homes(std::span<const HomeGuard> guards, std::span<const Path> homes,
+                        const Path& config_home) {
+  constexpr std::string_view kConfig = ".config/";
+  const Path listed = canonical(home_).value_or(home_);
+  host::HomeListing listing(listed);
+  const auto consider = [&](NamedPath named, std::string_view below) {
     struct stat status{};
     const bool near = writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
-                      (!listing.misses(named.path) && ::lstat(named.path.c_str(), &status) == 0);
-    if (near && matters(named.path)) add(named);
+                      (!(below.empty() ? listing.misses(named.path) : listing.misses_below(below)) &&
+                       ::lstat(named.path.c_str(), &status) == 0);
+    if (near && matters(named.path)) add(std::move(named));
+  };
+  for (const Path& home : homes) {
+    const bool is_listed = home == listed;
+    // Whether no tree can contain a name below the home, without making a path of each.
+    const bool apart = writable_.size() == 1 && !is_within(home, writable_.front());
+    const std::string_view tree_below =
+        apart && is_within(writable_.front(), home)
+            ? std::string_view(writable_.front()).substr(home == "/" ? 1 : home.size() + 1)
+            : std::string_view();
+    for (const HomeGuard& guard : guards) {
+      if (apart && is_listed && (tree_below.empty() || !is_within(guard.below, tree_below)) &&
+          listing.misses_below(guard.below))
+        continue;
+      consider({.path = join(home, guard.below), .guard = std::string(guard.guard)},
+               is_listed ? guard.below : std::string_view());
+    }
   }
+  if (config_home.empty()) return;
+  for (const HomeGuard& guard : guards)
+    if (guard.below.starts_with(kConfig))
+      consider({.path = join(config_home, guard.below.substr(kConfig.size())),
+                .guard = std::string(guard.guard)},
+               {});
 }
 
 // A relative hooks directory in the user's configuration applies to every repository, also to new

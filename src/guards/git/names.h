@@ -3,12 +3,14 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "guards/git/outside.h"
 #include "guards/git/settings.h"
+#include "guards/names.h"
 #include "host/facts.h"
 
 namespace coop::guards {
@@ -37,8 +39,9 @@ class GitNames {
   // A repository that a tree lies in. Its directory is not shown inside.
   void surrounding(const Surrounding& repository);
 
-  // Those of the home directory that lie in one of the trees, or lead there.
-  void home_guards(const std::vector<NamedPath>& all);
+  // Those of each home, and for ".config/…" of `config_home`, that lie in one of the trees, or lead there.
+  void in_homes(std::span<const HomeGuard> guards, std::span<const Path> homes,
+                const Path& config_home);
 
   // Sorted, each once.
   std::vector<NamedPath> named() const { return {named_.begin(), named_.end()}; }

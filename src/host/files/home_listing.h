@@ -2,31 +2,32 @@
 // about there are missing, and one listing answers for all of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "coop/path.h"
+#include "policy/builtin.h"
 
 namespace coop::host {
 
-struct NameHash : std::hash<std::string_view> {
-  using is_transparent = void;
-};
 // Two thousand paths are asked about, and a few of them exist: one bit of a table answers for most.
 class HomeNames {
  public:
   void add(std::string_view name) {
     maybe_.set(bit_of(name));
-    names_.emplace(name);
+    names_.emplace_back(name);
   }
   bool contains(std::string_view name) const {
-    return maybe_.test(bit_of(name)) && names_.contains(name);
+    return maybe_.test(bit_of(name)) && std::ranges::find(names_, name) != names_.end();
   }
+  const std::vector<std::string>& all() const { return names_; }
 
  private:
   static constexpr std::size_t kBits = 4096;
@@ -37,7 +38,7 @@ class HomeNames {
     return (name.size() * 929 + letter(1) * 131 + letter(2) * 31 + letter(4)) % kBits;
   }
   std::bitset<kBits> maybe_{};
-  std::unordered_set<std::string, NameHash, std::equal_to<>> names_{};
+  std::vector<std::string> names_{};
 };
 
 class HomeListing {
@@ -48,18 +49,17 @@ class HomeListing {
   bool misses(const Path& path);
   // The same for a path below the home.
   bool misses_below(std::string_view below);
+  // Those in a directory of policy::kSettingsDirectories, by its number. Null when they cannot be read, or for a directory with
+  // too many entries, where looking at each path takes less time.
+  const HomeNames* names_in(std::size_t directory);
 
  private:
-  static constexpr std::array<std::string_view, 5> kDirectories{"", ".config", ".local/share",
-                                                                ".local/state", ".cache"};
+  static constexpr auto kDirectories = policy::kSettingsDirectories;
 
   struct Listed {
     bool read = false;
     std::optional<HomeNames> names{};
   };
-
-  // Null for a directory with too many entries, where looking at each path takes less time.
-  const HomeNames* names_in(std::size_t directory);
 
   Path home_;
   std::array<Listed, kDirectories.size()> listed_{};

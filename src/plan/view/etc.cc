@@ -28,26 +28,28 @@ Listed split(std::string_view path) {
 
 bool is_in_etc(std::string_view path) { return path.starts_with(kEtcDirectory); }
 
-bool matches(std::string_view listed, const Path& path) {
-  if (listed == path) return true;
-  if (!is_in_etc(listed) || !is_in_etc(path) || !has_wildcard(listed)) return false;
-  const Listed wanted = split(listed);
+// The line of the list for a path: the name itself before wildcards, or null.
+const policy::NamedReason* line_for(const Path& path) {
+  const auto list = policy::etc_list();
+  for (const policy::NamedReason& line : list)
+    if (line.name.size() == path.size() && line.name == path) return &line;
+  if (!is_in_etc(path)) return nullptr;
   const Listed found = split(path);
-  return wanted.rest == found.rest && matches_wildcard(wanted.name, found.name);
+  for (const policy::NamedReason& line : list) {
+    if (!is_in_etc(line.name) || !has_wildcard(line.name)) continue;
+    const Listed wanted = split(line.name);
+    if (wanted.rest == found.rest && matches_wildcard(wanted.name, found.name)) return &line;
+  }
+  return nullptr;
 }
 
 void add_listed(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                 const Origin& origin) {
-  const auto list = policy::etc_list();
   for (const auto& [path, fact] : host.paths) {
     const bool directory = fact.target_kind == PathKind::directory;
     if (!directory && fact.target_kind != PathKind::file) continue;
-    // The name itself, before wildcards: those are few and take longer.
-    auto listed = std::ranges::find(list, std::string_view(path), &policy::NamedReason::name);
-    if (listed == list.end() && is_in_etc(path))
-      listed = std::ranges::find_if(
-          list, [&](const policy::NamedReason& line) { return matches(line.name, path); });
-    if (listed == list.end() || is_hidden(policy, fact, path)) continue;
+    const policy::NamedReason* const listed = line_for(path);
+    if (listed == nullptr || is_hidden(policy, fact, path)) continue;
     // A symlink into /usr is kept: programs read the time zone's name from it. The target of any other may be missing inside.
     const bool link = fact.kind == PathKind::symlink && is_within(fact.canonical, "/usr");
     entries.push_back(Entry{.kind = link ? Entry::Kind::symlink : Entry::Kind::bind,

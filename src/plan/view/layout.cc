@@ -1,8 +1,9 @@
 #include "plan/view/layout.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/path.h"
@@ -14,19 +15,23 @@ namespace {
 using Kind = Entry::Kind;
 
 // Parents before children, so that the more specific of two rules is mounted later and wins.
-std::vector<Entry> ordered(const std::vector<Entry>& entries) {
-  std::map<Path, const Entry*> winners;
-  for (const Entry& entry : entries) {
-    const Entry*& winner = winners[entry.target];
-    if (winner == nullptr || entry.strength() >= winner->strength()) winner = &entry;
-  }
-  std::vector<std::pair<std::size_t, const Entry*>> by_depth;
-  by_depth.reserve(winners.size());
-  for (const auto& [target, winner] : winners) by_depth.emplace_back(depth_of(target), winner);
-  std::ranges::stable_sort(by_depth, {}, &std::pair<std::size_t, const Entry*>::first);
-  std::vector<Entry> kept;
-  kept.reserve(by_depth.size());
-  for (const auto& [depth, winner] : by_depth) kept.push_back(*winner);
+std::vector<const Entry*> ordered(const std::vector<Entry>& entries) {
+  struct Placed {
+    std::size_t depth;
+    const Entry* entry;
+  };
+  std::vector<Placed> all;
+  all.reserve(entries.size());
+  for (const Entry& entry : entries) all.push_back({depth_of(entry.target), &entry});
+  std::ranges::stable_sort(all, [](const Placed& one, const Placed& other) {
+    if (one.depth != other.depth) return one.depth < other.depth;
+    return one.entry->target < other.entry->target;
+  });
+  std::vector<const Entry*> kept;
+  kept.reserve(all.size());
+  for (const auto& [depth, entry] : all)
+    if (kept.empty() || kept.back()->target != entry->target) kept.push_back(entry);
+    else if (entry->strength() >= kept.back()->strength()) kept.back() = entry;
   return kept;
 }
 
@@ -36,12 +41,16 @@ bool is_empty_filesystem(const Entry& entry) {
 
 class Layout {
  public:
-  Layout(View view, const HostFacts& host, const std::vector<Entry>& entries)
-      : view_(view), host_(host), entries_(entries) {}
+  Layout(View view, const HostFacts& host, const std::vector<const Entry*>& entries)
+      : view_(view), host_(host), entries_(entries) {
+    steps_.reserve(2 * entries.size());
+    by_target_.reserve(entries.size());
+    for (const Entry* entry : entries) by_target_.emplace(entry->target, entry);
+  }
 
   Result<std::vector<Step>> run() {
     add_root();
-    for (const Entry& entry : entries_) TRY(place(entry));
+    for (const Entry* entry : entries_) TRY(place(*entry));
     for (const Path& target : sealed_)
       add(Seal{target}, Origin::of_coop(Part::view, to_text(view_)), "nothing more is made in it");
     return std::move(steps_);
@@ -65,21 +74,25 @@ class Layout {
 
   // The entry placed before that contains `target`; null for the root itself.
   const Entry* enclosing(const Path& target) const {
-    const Entry* found = nullptr;
-    for (const Entry& entry : entries_) {
-      if (entry.target.size() >= target.size() || !is_within(target, entry.target)) continue;
+    std::string_view above = target;
+    while (above.size() > 1) {
+      const std::size_t slash = above.rfind('/');
+      above = above.substr(0, slash == 0 ? 1 : slash);
+      const auto found = by_target_.find(above);
+      if (found == by_target_.end()) continue;
+      const Entry& entry = *found->second;
       if (entry.kind == Kind::symlink || entry.kind == Kind::file || entry.kind == Kind::cover)
         continue;
       if (entry.kind == Kind::hide && needless_.contains(entry.target)) continue;
-      if (found == nullptr || depth_of(entry.target) > depth_of(found->target)) found = &entry;
+      return &entry;
     }
-    return found;
+    return nullptr;
   }
 
   bool has_entries_below(const Entry& outer) const {
-    return std::ranges::any_of(entries_, [&](const Entry& entry) {
-      return entry.target.size() > outer.target.size() && is_within(entry.target, outer.target) &&
-             entry.kind != Kind::hide;
+    return std::ranges::any_of(entries_, [&](const Entry* entry) {
+      return entry->target.size() > outer.target.size() && entry->kind != Kind::hide &&
+             is_within(entry->target, outer.target);
     });
   }
 
@@ -194,7 +207,8 @@ class Layout {
 
   View view_;
   const HostFacts& host_;
-  const std::vector<Entry>& entries_;
+  const std::vector<const Entry*>& entries_;
+  std::unordered_map<std::string_view, const Entry*> by_target_{};
   std::vector<Step> steps_{};
   std::set<Path> made_{};
   std::set<Path> needless_{};  // hidden by what is above
@@ -205,7 +219,7 @@ class Layout {
 
 Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
                                   const HostFacts& host) {
-  const std::vector<Entry> sorted = ordered(entries);
+  const std::vector<const Entry*> sorted = ordered(entries);
   return Layout(view, host, sorted).run();
 }
 

@@ -89,7 +89,7 @@ TEST_F(IndexedWalkTest, TheIndexIsUsed) {
   learn();
   const Result<UniqueFd> root = open_file(tree_ / "w", O_RDONLY | O_DIRECTORY);
   const IndexPlace place{tree_ / "indexes", tree_ / "w",
-                         GuardNames(test::kGuards).all_interesting()};
+                         GuardNames(test::kGuards).interesting_key()};
   const TreeIndex index = TreeIndex::read(place, root->get());
   std::vector<std::string> settled;
   for (std::uint32_t row = 1; row < index.size(); ++row)

@@ -93,12 +93,45 @@ TEST(SecretsTest, ASpaceInAPathIsOne) {
 
 TEST(SecretsTest, WhatCannotExistIsLeftOut) {
   const Path home = "/home/ann";
-  const std::vector<PathRule> rules = secret_rules(
-      {&home, 1}, {}, [](const Path&, std::string_view below) { return below == ".ssh"; });
+  const std::vector<std::string> names{".ssh", "gh", "unheard-of"};
+  const std::vector<std::string> none;
+  const std::vector<PathRule> rules =
+      secret_rules({&home, 1}, {}, [&](const Path&, std::size_t directory) {
+        return kSettingsDirectories[directory] == ".cache" ? nullptr
+               : directory <= 1                            ? &names
+                                                           : &none;
+      });
   EXPECT_NE(find(rules, "/home/ann/.ssh"), nullptr);
   EXPECT_EQ(find(rules, "/home/ann/.aws"), nullptr);
+  EXPECT_NE(find(rules, "/home/ann/.config/gh"), nullptr);
+  EXPECT_EQ(find(rules, "/home/ann/.config/gcloud"), nullptr);
   EXPECT_NE(find(rules, "/home/ann/.local/state/coop"), nullptr) << "coop makes it";
   EXPECT_NE(find(rules, "/etc/shadow"), nullptr);
+  EXPECT_TRUE(std::ranges::any_of(rules, [](const PathRule& rule) {
+    return rule.path.starts_with("/home/ann/.cache/");
+  })) << "what is not known may be there";
+}
+
+// Of two homes each has its own names.
+TEST(SecretsTest, AllThatMayExistIsFound) {
+  const std::vector<Path> homes{"/home/ann", "/srv/ann"};
+  const std::vector<std::string> all = [] {
+    std::vector<std::string> names;
+    for (const PathRule& rule : secret_rules(Path("/h")))
+      if (rule.path.starts_with("/h/"))
+        for (std::string_view rest = std::string_view(rule.path).substr(3); !rest.empty();
+             rest = rest.substr(std::min(rest.size(), rest.find('/') + 1)))
+          if (names.emplace_back(rest.substr(0, rest.find('/'))); !rest.contains('/')) break;
+    return names;
+  }();
+  const std::vector<std::string> none;
+  const auto of_first = [&](const Path& home, std::size_t) {
+    return home == homes.front() ? &all : &none;
+  };
+  std::vector<PathRule> expected = secret_rules({homes.data(), 1});
+  std::erase_if(expected, [](const PathRule& rule) { return rule.pattern; });
+  for (const PathRule& rule : expected)
+    EXPECT_NE(find(secret_rules(homes, {}, of_first), rule.path), nullptr) << rule.path;
 }
 
 TEST(HomeListTest, NothingOnItIsASecret) {
