@@ -79,6 +79,14 @@ bool remove_ended(int directory, const std::vector<Other>& others) {
   return true;
 }
 
+// Directories that are about to be made, the innermost first.
+void note_missing(const Path& directory, std::vector<Path>& missing) {
+  struct stat status{};
+  for (Path path = directory; path.size() > 1 && ::lstat(path.c_str(), &status) < 0;
+       path = parent_of(path))
+    if (std::ranges::find(missing, path) == missing.end()) missing.push_back(path);
+}
+
 // What the other run's sandbox made in the trees of this one.
 std::vector<Path> made_by(const OtherRun& other, std::span<const Path> roots,
                           std::span<const WorkspaceFacts> looks) {
@@ -182,6 +190,7 @@ RunRecord& RunRecord::operator=(RunRecord&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(file_, other.file_);
   std::swap(entered_, other.entered_);
+  std::swap(made_, other.made_);
   std::swap(makers_, other.makers_);
   return *this;
 }
@@ -190,6 +199,7 @@ Result<RunRecord> RunRecord::enter(const Path& directory, const std::string& id)
   constexpr int kTries = 100;
   RunRecord record;
   for (int attempt = 0; attempt < kTries; ++attempt) {
+    note_missing(directory, record.made_);
     const UniqueFd all = TRY(open_private(directory));
     TRY(lock_file(all.get(), LOCK_EX, directory));
     const std::string name = attempt == 0 ? id : id + "." + std::to_string(attempt);
@@ -269,6 +279,10 @@ void RunRecord::leave() {
   if (!file_.valid()) return;
   remove_record(path_);
   file_.reset();
+  // Only with the rest of coop's state: on ext4 a directory that each run makes and removes takes 0.3 ms.
+  const std::vector<Path> all_made = std::exchange(made_, {});
+  if (all_made.size() > 1)
+    for (const Path& made : all_made) ::rmdir(made.c_str());  // if it is empty
 }
 
 void end_record(const Path& record) { ::chmod(record.c_str(), kEnding); }

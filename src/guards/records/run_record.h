@@ -47,6 +47,7 @@ class RunRecord {
   Path path_{};
   UniqueFd file_{};
   std::int64_t entered_ = 0;
+  std::vector<Path> made_{};  // directories for it, the innermost first
   struct Maker {
     UniqueFd record{};
     std::vector<Path> paths{};
