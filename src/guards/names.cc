@@ -1,8 +1,11 @@
 #include "guards/names.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <utility>
 
 #include "base/path.h"
@@ -16,9 +19,60 @@ namespace {
 
 constexpr std::string_view kInGit = ".git/";
 
-// Two letters outside ASCII are the same as "s" and "k" where case is ignored.
-constexpr std::string_view kLongS = "\u017f";
-constexpr std::string_view kKelvin = "\u212a";
+// Letters outside ASCII that are the same as these where case is ignored: Unicode's full case folding, as ext4, f2fs and
+// tmpfs do it ("casefold").
+struct SameLetters {
+  std::string_view letter;
+  std::string_view same;
+};
+constexpr std::array<SameLetters, 11> kSameLetters{{{"\u00df", "ss"},
+                                                    {"\u017f", "s"},
+                                                    {"\u1e9e", "ss"},
+                                                    {"\u212a", "k"},
+                                                    {"\ufb00", "ff"},
+                                                    {"\ufb01", "fi"},
+                                                    {"\ufb02", "fl"},
+                                                    {"\ufb03", "ffi"},
+                                                    {"\ufb04", "ffl"},
+                                                    {"\ufb05", "st"},
+                                                    {"\ufb06", "st"}}};
+
+// Code points that these file systems leave out of names before they compare them (Default_Ignorable_Code_Point).
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+constexpr std::array<Range, 16> kIgnored{{{0xad, 0xad},
+                                          {0x34f, 0x34f},
+                                          {0x61c, 0x61c},
+                                          {0x115f, 0x1160},
+                                          {0x17b4, 0x17b5},
+                                          {0x180b, 0x180f},
+                                          {0x200b, 0x200f},
+                                          {0x202a, 0x202e},
+                                          {0x2060, 0x206f},
+                                          {0x3164, 0x3164},
+                                          {0xfe00, 0xfe0f},
+                                          {0xfeff, 0xfeff},
+                                          {0xffa0, 0xffa0},
+                                          {0xfff0, 0xfff8},
+                                          {0x1bca0, 0x1bca3},
+                                          {0xe0000, 0xe0fff}}};
+
+// The bytes of an ignored code point at the beginning of `text`; 0 for any other.
+std::size_t ignored_length(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 1;
+  if (length == 1 || text.size() < length) return 0;
+  std::uint32_t point = byte(0) & (0xffU >> (length + 1));
+  for (std::size_t at = 1; at < length; ++at) {
+    if ((byte(at) & 0xc0U) != 0x80U) return 0;
+    point = point << 6U | (byte(at) & 0x3fU);
+  }
+  const bool ignored = std::ranges::any_of(
+      kIgnored, [&](const Range& range) { return point >= range.first && point <= range.last; });
+  return ignored ? length : 0;
+}
 
 constexpr std::string_view kAny = "*";  // at the end of a guard's component
 
@@ -28,22 +82,46 @@ std::string_view without_tail(std::string_view name) {
   return name;
 }
 
-// Takes the next letter off `name`.
-char next_folded(std::string_view& name) {
-  const char c = name.front();
-  const bool long_s = name.starts_with(kLongS);
-  const bool kelvin = name.starts_with(kKelvin);
-  name.remove_prefix(long_s ? kLongS.size() : kelvin ? kKelvin.size() : 1);
-  if (long_s) return 's';
-  if (kelvin) return 'k';
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+// The letters of a name as they are compared. Allocates nothing: asked for every entry of a tree.
+class Folding {
+ public:
+  explicit Folding(std::string_view name) : rest_(without_tail(name)) {}
 
-// Allocates nothing: asked for every entry of a tree.
+  std::optional<char> next() {
+    if (same_.empty() && !rest_.empty() && static_cast<unsigned char>(rest_.front()) >= 0x80)
+      take_wide();
+    std::string_view& from = same_.empty() ? rest_ : same_;
+    if (from.empty()) return std::nullopt;
+    const char letter = from.front();
+    from.remove_prefix(1);
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+
+ private:
+  void take_wide() {
+    while (!rest_.empty()) {
+      const std::size_t ignored = ignored_length(rest_);
+      if (ignored == 0) break;
+      rest_.remove_prefix(ignored);
+    }
+    for (const auto& [letter, same] : kSameLetters) {
+      if (!rest_.starts_with(letter)) continue;
+      rest_.remove_prefix(letter.size());
+      same_ = same;
+      return;
+    }
+  }
+
+  std::string_view rest_;
+  std::string_view same_{};  // what is left of a letter that stands for several
+};
+
 bool is_folded_to(std::string_view name, std::string_view wanted) {
-  for (name = without_tail(name); !name.empty(); wanted.remove_prefix(1)) {
+  Folding letters(name);
+  while (const std::optional<char> letter = letters.next()) {
     if (wanted == kAny) return true;
-    if (wanted.empty() || next_folded(name) != wanted.front()) return false;
+    if (wanted.empty() || *letter != wanted.front()) return false;
+    wanted.remove_prefix(1);
   }
   return wanted.empty();
 }
@@ -69,7 +147,8 @@ std::vector<std::string> folded_components(std::string_view path) {
 
 std::string folded(std::string_view name) {
   std::string text;
-  for (name = without_tail(name); !name.empty();) text += next_folded(name);
+  Folding letters(name);
+  while (const std::optional<char> letter = letters.next()) text += *letter;
   return text;
 }
 
@@ -202,9 +281,10 @@ void GuardNames::add_interesting(std::string_view name) {
 }
 
 bool GuardNames::interesting(std::string_view name) const {
-  std::string_view rest = name;
+  const std::optional<char> first = Folding(name).next();
+  if (!first) return false;
   const auto is_name = [&](std::string_view known) { return is_folded_to(name, known); };
-  return std::ranges::any_of(policy::interesting_names(next_folded(rest)), is_name) ||
+  return std::ranges::any_of(policy::interesting_names(*first), is_name) ||
          std::ranges::any_of(more_interesting_, is_name);
 }
 

@@ -30,6 +30,18 @@ std::optional<Account> parse_passwd(std::string_view text, std::uint32_t uid) {
   return std::nullopt;
 }
 
+Path parse_home_of(std::string_view text, std::string_view name) {
+  constexpr int kHomeAt = 5;
+  while (const auto line = take_line(text)) {
+    std::string_view rest = *line;
+    if (take_field(rest, ':') != name || name.empty()) continue;
+    for (int field = 1; field < kHomeAt; ++field) take_field(rest, ':');
+    const std::string_view home = take_field(rest, ':');
+    return home.starts_with('/') ? normalize(home) : Path{};
+  }
+  return {};
+}
+
 std::vector<Path> parse_homes(std::string_view text) {
   constexpr std::size_t kMost = 256;  // each costs a look at every start
   constexpr std::uint64_t kNobody = 65534;

@@ -21,6 +21,9 @@ struct Account {
 // The first line of /etc/passwd for `uid`.
 std::optional<Account> parse_passwd(std::string_view text, std::uint32_t uid);
 
+// The home directory of `name`; empty for one that is not there.
+Path parse_home_of(std::string_view text, std::string_view name);
+
 // Homes of the people in /etc/passwd (root, and ids from 1000 on) that are not below /home, each once; at most 256.
 std::vector<Path> parse_homes(std::string_view text);
 

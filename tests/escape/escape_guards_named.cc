@@ -32,6 +32,15 @@ KERNEL_TEST(EscapeGuardsNamed, ChangingAHook) {
   expect_guarded(workspace, {"write", "githooks/pre-commit", "evil"}, ".git/hooks", {EROFS});
 }
 
+// "~NAME/hooks": git looks up the account's home. That of "daemon" is /usr/sbin.
+KERNEL_TEST(EscapeGuardsNamed, ChangingAHookBelowTheHomeOfAnAccount) {
+  const Workspace workspace;
+  make_repository_with_hooks_path(workspace.path());
+  git(workspace.path(),
+      {"config", "core.hooksPath", "~daemon/../.." + workspace.path() + "/githooks"});
+  expect_guarded(workspace, {"write", "githooks/post-commit", "evil"}, ".git/hooks", {EROFS});
+}
+
 KERNEL_TEST(EscapeGuardsNamed, MakingAHook) {
   const Workspace workspace;
   make_repository_with_hooks_path(workspace.path());

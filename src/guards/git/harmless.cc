@@ -136,6 +136,7 @@ bool is_plain_subsection(const std::string& name) {
 
 bool has_harmless_value(const GitSetting& setting, const std::string& pattern) {
   const std::string value = setting.value.value_or("true");
+  if (pattern == "remote.*.tagopt") return value == "--tags" || value == "--no-tags";
   // Some values become arguments.
   if (value.starts_with('-')) return false;
   if (contains(kUrls, pattern)) return is_plain_remote(value);

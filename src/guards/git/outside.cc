@@ -33,7 +33,7 @@ class Owners {
  public:
   explicit Owners(const Path& root) {
     struct stat status{};
-    if (::stat(root.c_str(), &status) == 0) workspace_ = status.st_uid;
+    if (::geteuid() == 0 && ::stat(root.c_str(), &status) == 0) workspace_ = status.st_uid;
   }
   bool trust(const Path& path) const {
     struct stat status{};

@@ -13,6 +13,7 @@
 #include "guards/git/config.h"
 #include "guards/git/outside.h"
 #include "guards/trail.h"
+#include "host/accounts.h"
 
 namespace coop::guards {
 
@@ -28,7 +29,17 @@ bool is_include(const GitSetting& setting) {
   return setting.key == "path" && (plain || (setting.section == "includeif" && setting.subsection));
 }
 
+// Accounts of a directory service are not found: a static program cannot ask it.
+Path home_of(std::string_view user) {
+  const RegularFile accounts = read_regular(AT_FDCWD, "/etc/passwd", 0, kLargestFile);
+  return host::parse_home_of(accounts.text, user);
+}
+
 }  // namespace
+
+bool is_home_not_known(std::string_view value, const Path& home) {
+  return value.starts_with('~') && expand_setting(value, "/", home).empty();
+}
 
 Path expand_setting(std::string_view value, const Path& base, const Path& home) {
   constexpr std::string_view kOptional = ":(optional)";
@@ -36,8 +47,12 @@ Path expand_setting(std::string_view value, const Path& base, const Path& home) 
   if (value.empty() || value.size() >= PATH_MAX) return {};
   if (value == "~" || value.starts_with("~/"))
     return home.empty() ? Path{} : home + Path(value.substr(1));
-  // Another user's home directory, and git's own installation.
-  if (value.starts_with('~') || value.starts_with("%(prefix)/")) return {};
+  if (value.starts_with('~')) {
+    const std::size_t slash = std::min(value.find('/'), value.size());
+    const Path other = home_of(value.substr(1, slash - 1));
+    return other.empty() ? Path{} : other + Path(value.substr(slash));
+  }
+  if (value.starts_with("%(prefix)/")) return {};  // git's own installation
   return value.starts_with('/') ? Path(value) : base + "/" + Path(value);
 }
 
@@ -74,6 +89,11 @@ void GitSettingsReader::note_unreadable(const Path& path) {
   notes_.insert("guards: " + printable(path) + " cannot be read: what it names is not guarded");
 }
 
+void GitSettingsReader::note_home(std::string_view value, const Path& file) {
+  notes_.insert("guards: whose home \"" + printable(value) + "\" in " + printable(file) +
+                " means is not in /etc/passwd: what it names is not guarded");
+}
+
 bool GitSettingsReader::read(int directory, const std::string& name, const Path& path,
                              GitSettings& settings) {
   seen_.clear();
@@ -103,10 +123,14 @@ bool GitSettingsReader::read(int directory, const std::string& name, const Path&
   for_each_setting(text, [&](const GitSetting& setting) {
     if (!setting.value) return;
     const bool core = setting.section == "core" && !setting.subsection;
+    const std::size_t hooks = settings.hooks.size();
     if (core && setting.key == "hookspath") settings.hooks.push_back(*setting.value);
     // `git init` and `git clone` copy hooks and settings from there into what they make.
     if (setting.section == "init" && !setting.subsection && setting.key == "templatedir")
       settings.hooks.push_back(*setting.value);
+    const bool names_hooks = settings.hooks.size() > hooks;
+    if ((names_hooks || is_include(setting)) && is_home_not_known(*setting.value, home_))
+      note_home(*setting.value, path);
     if (core && setting.key == "worktree") settings.worktrees.push_back(*setting.value);
     if (!is_include(setting)) return;
     Path next = expand_setting(*setting.value, parent_of(path), home_);

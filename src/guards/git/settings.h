@@ -20,9 +20,12 @@ struct GitSettings {
   bool empty() const { return hooks.empty() && files.empty(); }
 };
 
-// Expands a path of a setting as git does: "~/x" in the home directory, the rest below `base`. Not
+// Expands a path of a setting as git does: "~/x" in the home directory, "~bob/x" in bob's, the rest below `base`. Not
 // normalised, because ".." after a symlink is not textual. Empty if it is outside our concern.
 Path expand_setting(std::string_view value, const Path& base, const Path& home);
+
+// "~bob/x" of an account that is not in /etc/passwd, or "~/x" without a home.
+bool is_home_not_known(std::string_view value, const Path& home);
 
 class GitSettingsReader {
  public:
@@ -44,6 +47,7 @@ class GitSettingsReader {
   bool read(int directory, const std::string& name, const Path& path, GitSettings& settings,
             int depth);
   void note_unreadable(const Path& path);
+  void note_home(std::string_view value, const Path& file);
   void fail(Error::Kind kind, int error, const Path& path, std::string hint);
 
   Path home_;

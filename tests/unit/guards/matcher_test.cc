@@ -96,6 +96,16 @@ TEST(MatcherTest, CaseAndWhatFileSystemsDropDoNotMatter) {
   EXPECT_EQ(verdict(tree.path(), ".Vscode/x"), ".vscode");
   EXPECT_EQ(verdict(tree.path(), ".v\u017fcode/x"), ".vscode");
   EXPECT_EQ(verdict(tree.path(), "a/.git /Config"), ".git/config");
+  // By Unicode's rules, which file systems with "casefold" follow.
+  EXPECT_EQ(verdict(tree.path(), "a/.git/con\ufb01g"), ".git/config");
+  EXPECT_EQ(verdict(tree.path(), "a/.\u200bgit\u00ad/hoo\u212a\ufeffs"), ".git/hooks");
+  EXPECT_EQ(verdict(tree.path(), "\U000e0001.vscode"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), ".hu\u1e9ey"), "") << "sky is not sy";
+  EXPECT_EQ(verdict(tree.path(),
+                    ".vs\xe2\x80"
+                    "code"),
+            "")
+      << "no whole code point";
 }
 
 TEST(MatcherTest, WhatALinkOrGitsConfigurationLeadsToIsGuardedBeforeItExists) {

@@ -162,6 +162,16 @@ TEST(AccountsTest, PasswdIsSearchedByUid) {
   EXPECT_EQ(parse_passwd(passwd, 4), std::nullopt);
 }
 
+TEST(AccountsTest, AHomeIsFoundByName) {
+  const std::string_view passwd =
+      "root:x:0:0:root:/root:/bin/sh\nbroken\n:x:7:7::/none:\nann:x:1000:1000:Ann,,,:/home/ann/:/"
+      "bin/bash\n"
+      "ann:x:1001:1001::/other:\nbob:x:1002:1002::relative:\nshort:x:1";
+  EXPECT_EQ(parse_home_of(passwd, "ann"), "/home/ann");
+  for (const char* const none : {"", "bob", "short", "broken", "an", "carl"})
+    EXPECT_EQ(parse_home_of(passwd, none), "") << none;
+}
+
 TEST(AccountsTest, HomesOfPeopleAreThoseOfRootAndFromAThousandOn) {
   const std::string_view passwd =
       "root:x:0:0:root:/root:/bin/sh\nwww:x:33:33::/var/www:\nann:x:1000:1000::/home/"

@@ -69,7 +69,12 @@ TEST(GitSettingsTest, PathsAreExpandedAsGitDoes) {
   EXPECT_EQ(expand_setting("~/x", "/w", "/home/ann"), "/home/ann/x");
   EXPECT_EQ(expand_setting("~", "/w", "/home/ann"), "/home/ann");
   EXPECT_EQ(expand_setting(":(optional)x", "/w", "/home/ann"), "/w/x");
-  for (const char* const value : {"", "~bob/x", "%(prefix)/x"})
+  EXPECT_EQ(expand_setting("~root/x", "/w", "/home/ann"), "/root/x");
+  EXPECT_EQ(expand_setting("~root", "/w", "/home/ann"), "/root");
+  EXPECT_FALSE(is_home_not_known("~root/x", "/home/ann"));
+  EXPECT_TRUE(is_home_not_known("~no-such-account/x", "/home/ann"));
+  EXPECT_FALSE(is_home_not_known("x~", ""));
+  for (const char* const value : {"", "~no-such-account/x", "%(prefix)/x"})
     EXPECT_EQ(expand_setting(value, "/w", "/home/ann"), "") << value;
   EXPECT_EQ(expand_setting("~/x", "/w", ""), "");
   EXPECT_EQ(expand_setting(std::string(5000, 'x'), "/w", ""), "");

@@ -31,6 +31,9 @@ TEST(HarmlessTest, WhatGitItselfWritesIsHarmless) {
       "\tmerge = refs/heads/main\n[submodule]\n\tactive = .\n[submodule \"a/b\"]\n"
       "\turl = ../b\n\tupdate = merge\n[user]\n\tname = Ann\n\temail = a@b\n"));
   EXPECT_TRUE(is_harmless("[core]\nsharedRepository = 1\n[receive]\ndenyNonFastForwards = true"));
+  for (const char* const value : {"--no-tags", "--tags"})
+    EXPECT_TRUE(is_harmless("[remote \"origin\"]\ntagOpt = " + std::string(value))) << value;
+  EXPECT_FALSE(is_harmless("[remote \"origin\"]\ntagOpt = --upload-pack=x"));
   EXPECT_TRUE(is_harmless(""));
   EXPECT_TRUE(is_harmless("[core]\nsparseCheckout\n", ConfigFile::worktree));
 }
