@@ -50,7 +50,7 @@ Result<int> print_help(Arguments words) {
 
 Result<int> dispatch(Arguments arguments) {
   if (arguments.empty()) {
-    print(help_text());
+    print_usage_error(help_text());
     return kOwnFailure;
   }
   const std::string& name = arguments.front();
@@ -76,6 +76,10 @@ Result<int> dispatch(Arguments arguments) {
 }  // namespace
 
 void print(const std::string& text) { write_anyway(STDOUT_FILENO, text); }
+
+void print_usage_error(const std::string& help) {
+  write_anyway(STDERR_FILENO, help + "\ncoop: no command was named\n");
+}
 
 Result<void> print_all(const std::string& text) {
   return with_context("printing the result", write_all(STDOUT_FILENO, text, "standard output"));

@@ -29,6 +29,8 @@ Result<int> config_check(const Parsed& parsed);
 int main_with(Arguments arguments);
 
 void print(const std::string& text);
+// The help of a command that needs another word, where no program takes it for a result.
+void print_usage_error(const std::string& help);
 // For output a program reads: an error when it could not be written.
 Result<void> print_all(const std::string& text);
 void print_error(const Error& error, LogFormat format = LogFormat::text);

@@ -151,9 +151,14 @@ TEST(EndToEnd, HelpAndVersion) {
   }
   EXPECT_THAT(run_coop({"--version"}).out,
               testing::MatchesRegex("coop [0-9]+\\.[0-9]+\\.[0-9]+\n"));
-  const Ran nothing = run_coop({});
-  EXPECT_EQ(nothing.exit_code, 125);
-  EXPECT_THAT(nothing.out, HasSubstr("usage:"));
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{}, {"policy"}, {"config"}, {"quarantine"}}) {
+    const Ran nothing = run_coop(words);
+    EXPECT_EQ(nothing.exit_code, 125);
+    EXPECT_EQ(nothing.out, "");
+    EXPECT_THAT(nothing.err, HasSubstr("usage:"));
+    EXPECT_THAT(nothing.err, testing::EndsWith("coop: no command was named\n"));
+  }
 }
 
 TEST(EndToEnd, CompletionScriptsAreValid) {
@@ -200,6 +205,9 @@ TEST(EndToEnd, TheManualPagesRenderWithoutWarnings) {
   }
   EXPECT_EQ(run_coop({"man", "coop-nothing"}).exit_code, 125);
   EXPECT_EQ(run_coop({"man", "run"}).out, run_coop({"man", "coop-run"}).out);
+  EXPECT_EQ(run_coop({"man", "plan"}).out, run_coop({"man", "coop-run"}).out);
+  EXPECT_EQ(run_coop({"man", "tool"}).out, run_coop({"man", "coop-mcp"}).out);
+  EXPECT_EQ(run_coop({"man", "quarantine"}).out, run_coop({"man", "coop"}).out);
 }
 
 TEST(EndToEnd, ThePageOnToolsIsWhatTheirTableSays) {

@@ -313,7 +313,8 @@ constexpr std::array kCommands{
     CommandInfo{.name = "man",
                 .synopsis = "[PAGE]",
                 .summary = "print a manual page",
-                .text = "PAGE is coop (default), coop-run, coop-policy or coop-mcp.",
+                .text = "PAGE is coop (default), coop-run, coop-policy or coop-mcp, or a command: "
+                        "the page that has it.",
                 .examples = "coop man coop-run | man -l -\n",
                 .arguments = kPage,
                 .run = command_man},

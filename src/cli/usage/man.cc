@@ -113,6 +113,9 @@ std::string part(std::istringstream words, std::string_view tools) {
   if (what == "commands")
     for (const CommandInfo& command : commands())
       if (command.run != nullptr) text += command_section(command);
+  if (what == "forms")
+    for (const CommandInfo& command : commands())
+      if (subcommand_of(command).empty()) text += (text.empty() ? "" : ".br\n") + forms(command);
   for (std::string name; words >> name;) {
     const CommandInfo& command = *find_command(name);
     if (what == "synopsis") text += (text.empty() ? "" : ".br\n") + forms(command);

@@ -110,9 +110,13 @@ class Parser {
 bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
 Result<int> dispatch_in(const CommandInfo& group, Arguments words) {
-  if (words.empty() || asks_for_help(words.front())) {
+  if (words.empty()) {
+    print_usage_error(help_text(group));
+    return kOwnFailure;
+  }
+  if (asks_for_help(words.front())) {
     print(help_text(group));
-    return words.empty() ? kOwnFailure : 0;
+    return 0;
   }
   const CommandInfo* const command = find_command(std::string(group.name) + " " + words.front());
   if (command != nullptr) return run_command(*command, words.subspan(1));
