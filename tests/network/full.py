@@ -10,6 +10,7 @@ import unittest
 
 from host import (COOP, Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, SECRET, allow, command_of, main,
                   only_if, processes, run, start, told, until)
+from joins import Joins
 
 PROVIDER = os.environ["COOP_PROVIDER"]
 CURL = "curl -sS -f --max-time 10 --cacert ca.pem "
@@ -102,6 +103,12 @@ class Full(Case):
                 self.assertTrue(until(lambda: subprocess.run(fetch, capture_output=True, check=False).stdout == b"published\n"))
             finally:
                 sandbox.terminate()
+
+
+@only_if(PROVIDER in ("pasta", "slirp4netns"))
+@unittest.skipUnless(shutil.which(PROVIDER), f"without {PROVIDER}")
+class FullJoins(Joins, Case):
+    MODE, IPV6 = "full", PROVIDER == "pasta"
 
 
 class Without(Case):

@@ -7,6 +7,7 @@ import subprocess
 
 from host import (Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PUBLIC, SECRET, allow, command_of, listening_ports, main,
                   only_if, processes, run, run_json, start, until)
+from joins import Joins
 
 CURL = "curl -sS -f --max-time 10 --cacert ca.pem "
 UDP = """
@@ -174,6 +175,15 @@ class Veth(Case):
                 self.refused(run(f"timeout 3 {CURL} http://{address}:8000/", *allow("good.example")))
             finally:
                 first.terminate()
+
+
+@only_if(IS_ROOT)
+class VethJoins(Joins, Case):
+    MODE = "veth"
+
+    def setUp(self):
+        super().setUp()
+        forward_packets("1")
 
 
 class Host(Case):
