@@ -11,6 +11,7 @@ from host import COOP, HOST, IS_ROOT, PROJECT, PUBLIC, SCRATCH, Listener, allow,
 
 # The other end of the link has the NEAR ones from the start, where the gateway leads to them as to the internet.
 NEAR, NEAR_TOO, NEAR6 = "45.61.0.1", "45.61.0.70", "2600:1234:61::1"
+LINKED = "45.64.0.1"
 OWN, ROUTED, OWN6 = "45.62.0.9", "45.63.0.9", "2600:1234:62::9"
 PORT = 8186
 ASK = """
@@ -98,8 +99,9 @@ class Joins:
     def has_joined(words):
         network = next(word for word in words if "/" in word)
         family = "-6" if ":" in network else "-4"
-        table = ("route", "show", "table", "local") if "route" in words else ("address", "show")
-        return f" {network} " in subprocess.run(["ip", family, *table], capture_output=True, text=True, check=True).stdout
+        table = ("route", "show", "table", "all") if "route" in words else ("address", "show")
+        shown = subprocess.run(["ip", family, *table], capture_output=True, text=True, check=True).stdout
+        return network in shown.split()
 
     def is_refused(self, sandbox, host, port=80, kind="tcp"):
         """Soon, and from then on."""
@@ -127,6 +129,18 @@ class Joins:
                 self.assertEqual(self.is_refused(sandbox, place, PORT), "ECONNREFUSED")
             self.assertEqual(sandbox.ask(PUBLIC), "reached")
             self.assertEqual(sandbox.ask(PUBLIC, 7, "udp"), "reached")
+
+    def test_a_network_of_a_link_without_an_address_is_refused(self):
+        network = ("route", "add", "45.64.0.0/24", "dev", "world", "protocol", "kernel")  # as one that a router advertises
+        self.join(*network)
+        with Inside(self.MODE) as sandbox:  # at the start
+            self.assertEqual(self.is_refused(sandbox, LINKED), "ECONNREFUSED")
+        self.leave(network)
+        with Inside(self.MODE) as sandbox:
+            self.assertEqual(sandbox.ask(LINKED), "reached")  # control
+            self.join(*network)
+            self.assertEqual(self.is_refused(sandbox, LINKED), "ECONNREFUSED")
+            self.assertEqual(sandbox.ask(PUBLIC), "reached")
 
     def test_a_network_that_this_machine_joins_is_refused(self):
         places = [NEAR, *([NEAR6] if self.IPV6 else [])]

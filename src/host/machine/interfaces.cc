@@ -52,12 +52,14 @@ Result<std::vector<Prefix>> machine_networks() {
     if (std::ranges::find(networks, network) == networks.end())
       networks.push_back(std::move(network));
   }
-  // Most are addresses of interfaces, which lie in their networks.
-  std::vector<Prefix> routes = TRY(local_routes());
-  for (Prefix& route : routes)
-    if (std::ranges::none_of(networks,
-                             [&](const Prefix& network) { return is_within(route, network); }))
-      networks.push_back(std::move(route));
+  // Most are those of addresses.
+  for (const auto& read : {local_routes, on_link_routes}) {
+    const std::vector<Prefix> routes = TRY(read());
+    for (const Prefix& route : routes)
+      if (std::ranges::none_of(networks,
+                               [&](const Prefix& network) { return is_within(route, network); }))
+        networks.push_back(route);
+  }
   return networks;
 }
 

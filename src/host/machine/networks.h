@@ -8,7 +8,7 @@
 
 namespace coop::host {
 
-// Those of all addresses of all interfaces, and what local routes lead to; unique.
+// Those of all addresses of all interfaces, those of links that a route alone makes, and what local routes lead to; unique.
 Result<std::vector<Prefix>> machine_networks();
 
 }  // namespace coop::host

@@ -8,6 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+
+#include "sys/netlink/route.h"
 
 namespace coop::netlink {
 
@@ -56,10 +59,9 @@ bool tells_of_addresses(std::string_view messages) {
     if (header.nlmsg_len < sizeof header || header.nlmsg_len > messages.size()) return true;
     if (header.nlmsg_type == RTM_NEWADDR) return true;
     if (header.nlmsg_type == RTM_NEWROUTE) {
-      rtmsg route{};
-      if (header.nlmsg_len < sizeof header + sizeof route) return true;
-      std::memcpy(&route, messages.data() + sizeof header, sizeof route);
-      if (route.rtm_type == RTN_LOCAL) return true;
+      const std::optional<Route> route =
+          parse_route(messages.substr(sizeof header, header.nlmsg_len - sizeof header));
+      if (!route || route->is_local() || route->is_on_link()) return true;
     }
     messages.remove_prefix(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), messages.size()));
   }

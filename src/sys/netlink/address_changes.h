@@ -21,8 +21,8 @@ class AddressChanges {
   UniqueFd socket_{};
 };
 
-// Whether these messages of the kernel tell of a new address or local route; or cannot be read. What goes, and routes to
-// elsewhere, which may be very many, do not count.
+// Whether these messages of the kernel tell of a new address, a local route or a network of a link; or cannot be read. What
+// goes, and routes to elsewhere, which may be very many, do not count.
 bool tells_of_addresses(std::string_view messages);
 
 }  // namespace coop::netlink

@@ -114,9 +114,11 @@ TEST(NetlinkTest, ManyRulesAreSeveralTransactions) {
   EXPECT_EQ(total, kMany + 1 + 2 * transactions.size());  // with the table and the frames
 }
 
-std::string told(std::uint16_t type, unsigned char route_type) {
+std::string told(std::uint16_t type, unsigned char route_type, unsigned char protocol = 0) {
   rtmsg header{};
   header.rtm_type = route_type;
+  header.rtm_protocol = protocol;
+  header.rtm_dst_len = 24;
   NetlinkBatch batch;
   batch.begin(type, 0, bytes_of(header));
   batch.end();
@@ -130,6 +132,8 @@ TEST(AddressChangesTest, OnlyNewAddressesAndLocalRoutesCount) {
                              told(RTM_NEWROUTE, RTN_UNICAST) + told(RTM_NEWROUTE, RTN_BROADCAST);
   EXPECT_FALSE(tells_of_addresses(others));
   EXPECT_TRUE(tells_of_addresses(others + told(RTM_NEWROUTE, RTN_LOCAL)));
+  EXPECT_FALSE(tells_of_addresses(told(RTM_NEWROUTE, RTN_UNICAST, RTPROT_STATIC)));
+  EXPECT_TRUE(tells_of_addresses(told(RTM_NEWROUTE, RTN_UNICAST, RTPROT_RA)));
   EXPECT_FALSE(tells_of_addresses(""));
 }
 
