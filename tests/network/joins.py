@@ -185,6 +185,8 @@ class Joins:
             try:
                 ip("-batch", f"{place}/routes")
                 self.join("address", "add", "45.61.0.2/24", "dev", "world")  # behind them
+                shown = subprocess.run(["ip", "route"], capture_output=True, text=True, check=True).stdout
+                self.assertEqual(shown.count("\n45.70."), 5000)
             finally:
                 os.kill(sandbox.process.pid, signal.SIGCONT)
                 ip("route", "flush", "root", "45.70.0.0/16")
