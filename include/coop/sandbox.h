@@ -34,6 +34,7 @@ enum class Outcome : std::uint8_t {
   not_found,       // the program does not exist inside; exit_code is 127
   not_executable,  // it exists and cannot be run; exit_code is 126
   guards_incomplete,  // guarded files that it made may remain in the workspace, see notes; exit_code is 125
+  network_incomplete,  // killed by us: its network could not be kept from a network that this machine joined; exit_code is 125
 };
 std::string_view to_text(Outcome outcome);
 
@@ -68,7 +69,14 @@ struct Denial {
 
 // One decision about the network: a DNS query, a connection, or the first datagram of a flow.
 struct NetworkEvent {
-  enum class Kind : std::uint8_t { lookup, connection, published, host_port, datagrams };
+  enum class Kind : std::uint8_t {
+    lookup,
+    connection,
+    published,
+    host_port,
+    datagrams,
+    neighbour  // with an open network: this machine has joined the network `host`, which is refused from now on
+  };
   Kind kind = Kind::connection;
   std::string host{};     // a name, or an address as requested
   std::string address{};  // the address connected to, once known

@@ -24,6 +24,7 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::unshare: return attempt(SYS_unshare, instruction.first);
     case Operation::raise_loopback: return operation::raise_loopback(state, instruction);
     case Operation::netlink: return operation::netlink(state, instruction);
+    case Operation::pass_netlink: return operation::pass_netlink(state, instruction);
     case Operation::listen: return operation::listen(state, instruction);
     case Operation::join_network: return operation::join_network(state, instruction);
     case Operation::set_hostname:

@@ -16,7 +16,8 @@ enum class Operation : std::uint8_t {
   write_file,    // path (of the host), text; first: 1 when the file may be missing
   unshare,       // first: CLONE_NEW* flags
   raise_loopback,
-  netlink,  // data: messages, first: their size, second: acknowledgements, third: protocol
+  netlink,       // data: messages, first: their size, second: acknowledgements, third: protocol
+  pass_netlink,  // third: protocol; passes a netlink socket of this namespace to the supervisor
   // Data: a socket address, first: its size, second: socket type; passed to the supervisor.
   listen,
   join_network,  // first: 1 to wait until the supervisor reports that the network is connected
@@ -153,12 +154,13 @@ struct SignalRequest {
   Recipients recipients = Recipients::workload;
 };
 
-// --- Messages on the network socket: first the listeners, each with its descriptor, then `joined`;
+// --- Messages on the network socket: first the sockets, each with its descriptor, then `joined`;
 // afterwards the supervisor requests sockets, and gets one for each request ---
 
 enum class NetworkWord : std::uint32_t {
+  netlink,   // with a descriptor
   listener,  // with a descriptor
-  joined,    // every listener has been passed
+  joined,    // every socket has been passed
   ready,     // from the supervisor: the network is connected
   socket,    // from the supervisor: create one (IPv4, TCP); and the answer, with a descriptor
 };

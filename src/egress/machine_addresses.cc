@@ -4,7 +4,6 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include "base/address.h"
 #include "sys/fd.h"
 #include "sys/netlink/batch.h"
+#include "sys/netlink/route.h"
 
 namespace coop::egress {
 
@@ -29,39 +29,7 @@ std::string question_for(std::string_view bytes) {
   return batch.bytes();
 }
 
-struct Route {
-  rtmsg header{};
-  std::string destination{};
-  bool through_gateway = false;
-
-  bool is_local() const { return header.rtm_type == RTN_LOCAL || header.rtm_type == RTN_ANYCAST; }
-  // Whether the address is on a link of this machine. Routes that a person made (a VPN's, say) lead elsewhere without a
-  // gateway too; the kernel, a router's advertisement and a DHCP client make those of a link's own network.
-  bool is_on_link() const {
-    const bool automatic = header.rtm_protocol == RTPROT_KERNEL ||
-                           header.rtm_protocol == RTPROT_RA || header.rtm_protocol == RTPROT_DHCP;
-    return header.rtm_type == RTN_UNICAST && automatic && !through_gateway &&
-           header.rtm_dst_len > 0;
-  }
-};
-
-Route parse_route(std::string_view message) {
-  Route route;
-  std::memcpy(&route.header, message.data(), sizeof route.header);
-  message.remove_prefix(sizeof route.header);
-  while (message.size() >= sizeof(rtattr)) {
-    rtattr attribute{};
-    std::memcpy(&attribute, message.data(), sizeof attribute);
-    if (attribute.rta_len < sizeof attribute || attribute.rta_len > message.size()) break;
-    if (attribute.rta_type == RTA_DST)
-      route.destination = message.substr(sizeof attribute, attribute.rta_len - sizeof attribute);
-    if (attribute.rta_type == RTA_GATEWAY || attribute.rta_type == RTA_VIA ||
-        attribute.rta_type == RTA_MULTIPATH)
-      route.through_gateway = true;
-    message.remove_prefix(std::min<std::size_t>(RTA_ALIGN(attribute.rta_len), message.size()));
-  }
-  return route;
-}
+using netlink::Route;
 
 // Ask the routing table, since it decides where a connection goes: the list of interfaces lacks
 // local routes, and bind() succeeds for every address with net.ipv4.ip_nonlocal_bind. Nothing: the kernel did not answer.
@@ -77,11 +45,14 @@ std::optional<Route> ask(int socket, std::string_view address) {
     nlmsghdr header{};
     if (size < static_cast<ssize_t>(sizeof header)) return std::nullopt;
     std::memcpy(&header, buffer.data(), sizeof header);
+    if (header.nlmsg_len < sizeof header) return std::nullopt;
     if (header.nlmsg_type == NLMSG_ERROR) return route;
-    if (size < static_cast<ssize_t>(sizeof header + sizeof route.header)) return std::nullopt;
-    if (header.nlmsg_type == RTM_NEWROUTE)
-      route = parse_route(
-          {buffer.data() + sizeof header, static_cast<std::size_t>(size) - sizeof header});
+    if (header.nlmsg_type != RTM_NEWROUTE) continue;
+    const std::string_view message(buffer.data(), static_cast<std::size_t>(size));
+    const std::optional<Route> told =
+        netlink::parse_route(message.substr(0, header.nlmsg_len).substr(sizeof header));
+    if (!told) return std::nullopt;
+    route = *told;
   }
 }
 
@@ -102,8 +73,7 @@ std::optional<policy::Forbidden> MachineAddresses::forbidden(const Prefix& addre
     found->machine = true;
   } else if (!found && route->is_on_link()) {
     found = policy::Forbidden{.reason = "in a network of this machine"};
-    if (route->destination.size() == address.address.size())
-      found->network = prefix_of(route->destination, route->header.rtm_dst_len);
+    if (route->destination.size() == address.address.size()) found->network = route->network();
   }
   return found;
 }

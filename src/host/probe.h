@@ -34,7 +34,7 @@ Result<void> inspect_mounts(HostFacts& facts);
 // `shown` (canonical).
 void inspect_sockets(HostFacts& facts, std::span<const Path> shown);
 
-// Adds the networks this machine is connected to to `facts.networks`: those of all addresses of all interfaces, unique.
+// Fills `facts.networks`, see host/machine/networks.h.
 Result<void> inspect_networks(HostFacts& facts);
 
 // Why user namespaces cannot be made here, after a clone3 or unshare failed with `errno_value`.

@@ -88,6 +88,7 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   std::vector<WorkspaceFacts> looks = looks_of(then.plan, *now->looks);
   // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
   if (!std::ranges::equal(then.before, looks, same_look)) return false;
+  if (state.network && state.network->ended()) return false;
   if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
   then.before = std::move(looks);
   return keep_versions(state) && renew_charge(state).has_value();

@@ -22,6 +22,7 @@ std::string_view to_text(Outcome outcome) {
     case Outcome::not_found: return "not_found";
     case Outcome::not_executable: return "not_executable";
     case Outcome::guards_incomplete: return "guards_incomplete";
+    case Outcome::network_incomplete: return "network_incomplete";
   }
   return "?";
 }
@@ -33,6 +34,7 @@ std::string_view to_text(NetworkEvent::Kind kind) {
     case NetworkEvent::Kind::published: return "published";
     case NetworkEvent::Kind::host_port: return "host_port";
     case NetworkEvent::Kind::datagrams: return "datagrams";
+    case NetworkEvent::Kind::neighbour: return "neighbour";
   }
   return "?";
 }

@@ -258,7 +258,7 @@ Result<Launch> begin_launch(Sandbox::State& state, const Plan& early,
   Launch launch = TRY(Launch::begin(early, options, state.group));
   if (!state.network) return launch;
   if (options.raise_descriptors) raise_descriptors();
-  TRY(state.network->start(launch.take_network(), launch.pid()));
+  TRY(state.network->start(launch.take_network(), launch.pid(), launch.pidfd()));
   return launch;
 }
 
@@ -508,6 +508,15 @@ void reap(Sandbox::State& state) {
   state.reaped = true;
 }
 
+// The command has run, and what it made was judged as after any other run.
+void end_for_network(ExecOutput& output, const Network& network) {
+  const std::optional<Error> ended = network.ended();
+  if (!ended) return;
+  output.notes.push_back("the sandbox was ended: " + to_text(*ended));
+  if (output.outcome != Outcome::guards_incomplete) output.outcome = Outcome::network_incomplete;
+  output.exit_code = 125;
+}
+
 }  // namespace
 
 Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
@@ -539,6 +548,7 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
     if (std::optional<std::string> note = lost_files(state.root.get(), state.prepared.plan))
       output.notes.push_back(*std::move(note));
   if (!state.network) return output;
+  end_for_network(output, *state.network);
   output.network = state.network->take_events();
   if (const std::size_t more = state.network->left_out(); more > 0)
     output.notes.push_back("network: " + std::to_string(more) +

@@ -9,7 +9,8 @@ import subprocess
 import unittest
 
 from host import (COOP, Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PROJECT, PUBLIC, PUBLIC6, SECRET, allow, command_of, main,
-                  only_if, processes, run, start, told, until)
+                  only_if, processes, run, start, temporary_directory, told, until)
+from joins import NEAR, Inside, Joins
 
 PROVIDER = os.environ["COOP_PROVIDER"]
 CURL = "curl -sS -f --max-time 10 --cacert ca.pem "
@@ -102,6 +103,32 @@ class Full(Case):
                 self.assertTrue(until(lambda: subprocess.run(fetch, capture_output=True, check=False).stdout == b"published\n"))
             finally:
                 sandbox.terminate()
+
+
+@only_if(PROVIDER in ("pasta", "slirp4netns"))
+@unittest.skipUnless(shutil.which(PROVIDER), f"without {PROVIDER}")
+class FullJoins(Joins, Case):
+    MODE, IPV6 = "full", PROVIDER == "pasta"
+
+    @only_if(IS_ROOT and PROVIDER == "pasta")
+    def test_what_comes_between_the_plan_and_the_command_is_refused(self):
+        program = shutil.which(PROVIDER)
+        with temporary_directory() as place:
+            shutil.copy(program, f"{place}/program")
+            with open(f"{place}/late", "w", encoding="utf-8") as script:
+                script.write(f"#!/bin/bash\ntouch {place}/begun\nwhile [[ -e {place}/begun ]]; do sleep 0.02; done\n"
+                             f'exec -a {PROVIDER} {place}/program "$@"\n')
+            os.chmod(f"{place}/late", 0o755)
+            subprocess.run(["mount", "--bind", f"{place}/late", program], check=True)
+            try:
+                with Inside(self.MODE) as sandbox:
+                    self.assertTrue(until(lambda: os.path.exists(f"{place}/begun"), 20))  # the plan is made
+                    self.join("address", "add", "45.61.0.2/24", "dev", "world")
+                    os.remove(f"{place}/begun")
+                    self.assertEqual(sandbox.ask(NEAR), "ECONNREFUSED")  # from the first moment on
+                    self.assertEqual(sandbox.ask(PUBLIC), "reached")
+            finally:
+                subprocess.run(["umount", program], check=True)
 
 
 class Without(Case):

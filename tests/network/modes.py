@@ -7,6 +7,7 @@ import subprocess
 
 from host import (Case, HOST, IS_ROOT, METADATA, OTHER, PRIVATE, PUBLIC, SECRET, allow, command_of, listening_ports, main,
                   only_if, processes, run, run_json, start, until)
+from joins import NEAR, Inside, Joins
 
 CURL = "curl -sS -f --max-time 10 --cacert ca.pem "
 UDP = """
@@ -174,6 +175,26 @@ class Veth(Case):
                 self.refused(run(f"timeout 3 {CURL} http://{address}:8000/", *allow("good.example")))
             finally:
                 first.terminate()
+
+
+@only_if(IS_ROOT)
+class VethJoins(Joins, Case):
+    MODE = "veth"
+
+    def setUp(self):
+        super().setUp()
+        forward_packets("1")
+
+    def test_the_hosts_rules_refuse_it_too(self):
+        with Inside(self.MODE) as sandbox:
+            self.assertEqual(sandbox.ask(NEAR), "reached")
+            self.assertNotIn("45.61.0.0/24", self.rules())
+            self.join("address", "add", "45.61.0.2/24", "dev", "world")
+            self.assertTrue(until(lambda: "45.61.0.0/24" in self.rules(), 20), self.rules())
+
+    @staticmethod
+    def rules():
+        return subprocess.run(["nft", "list", "ruleset"], capture_output=True, text=True, check=True).stdout
 
 
 class Host(Case):

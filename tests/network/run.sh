@@ -3,7 +3,7 @@
 #   clients     curl, git, ssh, node, openssl, dig, redis-cli and a program without a proxy, through --network allowlist
 #   attacks     names, addresses, DNS, TLS and HTTP that try to get past the allow-list
 #   neighbours  services of the host, other sandboxes, sockets, the sandbox's own network
-#   modes       none, veth and host; files of the view; that nothing stays behind
+#   modes       none, veth and host; files of the view; that nothing stays behind; networks that the machine joins
 #   full        the same for pasta and slirp4netns, and without them
 #   explain     what `policy explain` says of 100 destinations is what a sandbox and fetch_url do, in every mode
 #   load        many connections, large streams, slow clients, kill -9

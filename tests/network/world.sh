@@ -58,6 +58,13 @@ make_tunnel_device() {
   mount --bind devices/tun /dev/net/tun
 }
 
+# For tests of an ordinary user: what they write there, `ip` does.
+make_changes() {
+  local words
+  mkfifo -m 0666 changes
+  while read -r -a words; do ip "${words[@]}" || true; done <>changes &
+}
+
 join_networks() {
   local internet=$1
   ip link set lo up
@@ -68,6 +75,9 @@ join_networks() {
   nsenter --target "$internet" --net ip address add 45.33.32.1/24 dev world
   nsenter --target "$internet" --net ip -6 address add 2600:1234::1/64 dev world nodad
   nsenter --target "$internet" --net ip link set world up
+  nsenter --target "$internet" --net ip address add 45.61.0.1/24 dev world
+  nsenter --target "$internet" --net ip address add 45.61.0.70/24 dev world
+  nsenter --target "$internet" --net ip -6 address add 2600:1234:61::1/64 dev world nodad
   ip route add default via 45.33.32.1
   ip -6 route add default via 2600:1234::1
 }
@@ -119,6 +129,7 @@ unshare --net --mount "$here/internet.sh" >internet.log 2>&1 &
 internet=$!
 timeout 20 cat ready >/dev/null
 join_networks "$internet"
+make_changes
 status=0
 if [[ $COOP_TEST == full ]]; then run_full || status=$?; else run_test || status=$?; fi
 [[ $status == 0 ]] || tail -n 20 "$SCRATCH/internet.log" >&2

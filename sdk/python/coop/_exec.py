@@ -14,7 +14,8 @@ class ExecResult:
     """How a command ended, and what it wrote."""
 
     exit_code: int  # its own; 128 + signal; 124 after the timeout; 126 and 127 when it could not be run
-    # "exited", "signalled", "timed_out", "out_of_memory", "violation", "not_found", "not_executable", "guards_incomplete"
+    # "exited", "signalled", "timed_out", "out_of_memory", "violation", "not_found", "not_executable", "guards_incomplete",
+    # "network_incomplete"
     outcome: str
     stdout: str
     stderr: str

@@ -50,6 +50,20 @@ int netlink(State&, const Instruction& instruction) noexcept {
   return read_answers(socket.get(), instruction.second);
 }
 
+// For each message the kernel asks for CAP_NET_ADMIN over our user namespace twice: of the credentials with which the socket
+// was opened, ours before we drop them, and of the sender. The supervisor has it as the owner of that namespace, but can
+// neither enter it nor open such a socket. Nothing that runs inside ever has this one: it is closed here, before the
+// workload exists.
+int pass_netlink(State& state, const Instruction& instruction) noexcept {
+  const ScopedFd socket(
+      raw::call(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, instruction.third));
+  if (socket.failed()) return socket.error();
+  const NetworkWord word = NetworkWord::netlink;
+  const long sent = send_with_descriptor(state.network, &word, sizeof word,
+                                         static_cast<int>(socket.get()), MSG_NOSIGNAL);
+  return sent < 0 ? error_of(sent) : 0;
+}
+
 int listen(State& state, const Instruction& instruction) noexcept {
   const auto* address = static_cast<const sockaddr*>(instruction.data);
   const auto type = static_cast<int>(instruction.second);

@@ -8,6 +8,7 @@ namespace coop::child::operation {
 int await_parent(State& state, const Instruction& instruction) noexcept;
 int raise_loopback(State& state, const Instruction& instruction) noexcept;
 int netlink(State& state, const Instruction& instruction) noexcept;
+int pass_netlink(State& state, const Instruction& instruction) noexcept;
 int listen(State& state, const Instruction& instruction) noexcept;
 int join_network(State& state, const Instruction& instruction) noexcept;
 int root_tmpfs(State& state, const Instruction& instruction) noexcept;

@@ -10,6 +10,7 @@
 
 #include "base/address.h"
 #include "host/machine/local_routes.h"
+#include "host/machine/networks.h"
 #include "host/probe.h"
 
 namespace coop::host {
@@ -39,23 +40,31 @@ Prefix network_of(const std::string& address, const std::string& mask) {
 
 }  // namespace
 
-Result<void> inspect_networks(HostFacts& facts) {
+Result<std::vector<Prefix>> machine_networks() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return system_error("getifaddrs");
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  std::vector<Prefix> networks;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     const std::string address = bytes_of(entry->ifa_addr);
     if (address.empty()) continue;
     Prefix network = network_of(address, bytes_of(entry->ifa_netmask));
-    if (std::ranges::find(facts.networks, network) == facts.networks.end())
-      facts.networks.push_back(std::move(network));
+    if (std::ranges::find(networks, network) == networks.end())
+      networks.push_back(std::move(network));
   }
-  // Most are addresses of interfaces, which lie in their networks.
-  std::vector<Prefix> routes = TRY(local_routes());
-  for (Prefix& route : routes)
-    if (std::ranges::none_of(facts.networks,
-                             [&](const Prefix& network) { return is_within(route, network); }))
-      facts.networks.push_back(std::move(route));
+  // Most are those of addresses.
+  for (const auto& read : {local_routes, on_link_routes}) {
+    const std::vector<Prefix> routes = TRY(read());
+    for (const Prefix& route : routes)
+      if (std::ranges::none_of(networks,
+                               [&](const Prefix& network) { return is_within(route, network); }))
+        networks.push_back(route);
+  }
+  return networks;
+}
+
+Result<void> inspect_networks(HostFacts& facts) {
+  facts.networks = TRY(machine_networks());
   return {};
 }
 

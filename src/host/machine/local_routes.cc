@@ -8,51 +8,46 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string>
 
-#include "base/address.h"
 #include "sys/fd.h"
 #include "sys/netlink/batch.h"
+#include "sys/netlink/route.h"
 
 namespace coop::host {
 
 namespace {
 
-constexpr std::string_view kWhat = "local routes";
+constexpr std::string_view kWhat = "routes";
 
-// A route to everything (TPROXY) has no destination: it makes no addresses.
-void add_route(std::string_view message, std::vector<Prefix>& routes) {
-  rtmsg header{};
-  if (message.size() < sizeof header) return;
-  std::memcpy(&header, message.data(), sizeof header);
-  if (header.rtm_type != RTN_LOCAL) return;
-  message.remove_prefix(std::min<std::size_t>(NLMSG_ALIGN(sizeof header), message.size()));
-  while (message.size() >= sizeof(rtattr)) {
-    rtattr attribute{};
-    std::memcpy(&attribute, message.data(), sizeof attribute);
-    if (attribute.rta_len < sizeof attribute || attribute.rta_len > message.size()) return;
-    const std::string_view value =
-        message.substr(sizeof attribute, attribute.rta_len - sizeof attribute);
-    if (attribute.rta_type == RTA_DST && (value.size() == 4 || value.size() == 16))
-      routes.push_back(prefix_of(value, header.rtm_dst_len));
-    message.remove_prefix(std::min<std::size_t>(RTA_ALIGN(attribute.rta_len), message.size()));
-  }
-}
+// What the kernel leaves out (Linux 4.20) may be very much; 0: nothing.
+struct Filter {
+  unsigned char table = 0;
+  unsigned char type = 0;
+  unsigned char protocol = 0;
+};
 
-// The kernel leaves out the other tables and kinds, which may be very many (Linux 4.20).
-std::string question_for(int family) {
+std::string question_for(int family, const Filter& filter) {
   rtmsg header{};
   header.rtm_family = static_cast<unsigned char>(family);
-  header.rtm_table = RT_TABLE_LOCAL;
-  header.rtm_type = RTN_LOCAL;
+  header.rtm_table = filter.table;
+  header.rtm_type = filter.type;
+  header.rtm_protocol = filter.protocol;
   netlink::NetlinkBatch batch;
   batch.begin(RTM_GETROUTE, NLM_F_DUMP, netlink::bytes_of(header));
   batch.end();
   return batch.bytes();
 }
 
+bool is_of(RouteKind kind, const netlink::Route& route) {
+  return kind == RouteKind::local ? route.header.rtm_type == RTN_LOCAL : route.is_on_link();
+}
+
 }  // namespace
 
-Result<bool> read_local_routes(std::string_view messages, std::vector<Prefix>& routes) {
+Result<bool> read_routes(std::string_view messages, RouteKind kind, std::vector<Prefix>& routes) {
   while (messages.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header{};
     std::memcpy(&header, messages.data(), sizeof header);
@@ -67,13 +62,21 @@ Result<bool> read_local_routes(std::string_view messages, std::vector<Prefix>& r
         return false;
       return system_error_of(-error, kWhat);
     }
-    if (header.nlmsg_type == RTM_NEWROUTE) add_route(body, routes);
+    if (header.nlmsg_type == RTM_NEWROUTE) {
+      const std::optional<netlink::Route> route = netlink::parse_route(body);
+      if (!route) return system_error_of(EBADMSG, "recv", kWhat);
+      // A local route to everything (TPROXY) has no destination: it makes no addresses.
+      const std::optional<Prefix> network = route->network();
+      if (is_of(kind, *route) && network) routes.push_back(*network);
+    }
     messages.remove_prefix(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), messages.size()));
   }
   return true;
 }
 
-Result<std::vector<Prefix>> local_routes() {
+namespace {
+
+Result<std::vector<Prefix>> routes_of(RouteKind kind, std::span<const Filter> filters) {
   UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket.valid()) return system_error("socket", "netlink");
   const int on = 1;
@@ -81,18 +84,35 @@ Result<std::vector<Prefix>> local_routes() {
   ::setsockopt(socket.get(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on);
   std::vector<Prefix> routes;
   for (const int family : {AF_INET, AF_INET6}) {
-    const std::string question = question_for(family);
-    if (::send(socket.get(), question.data(), question.size(), 0) < 0)
-      return system_error("send", kWhat);
-    for (bool more = true; more;) {
-      alignas(nlmsghdr) std::array<char, 65536> buffer;
-      const ssize_t size = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-      if (size < 0 && errno == EINTR) continue;
-      if (size <= 0) return system_error("recv", kWhat);
-      more = TRY(read_local_routes({buffer.data(), static_cast<std::size_t>(size)}, routes));
+    for (const Filter& filter : filters) {
+      const std::string question = question_for(family, filter);
+      if (::send(socket.get(), question.data(), question.size(), 0) < 0)
+        return system_error("send", kWhat);
+      for (bool more = true; more;) {
+        alignas(nlmsghdr) std::array<char, 65536> buffer;
+        const ssize_t size = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return system_error("recv", kWhat);
+        more = TRY(read_routes({buffer.data(), static_cast<std::size_t>(size)}, kind, routes));
+      }
     }
   }
   return routes;
+}
+
+}  // namespace
+
+Result<std::vector<Prefix>> local_routes() {
+  static constexpr std::array kFilters{Filter{.table = RT_TABLE_LOCAL, .type = RTN_LOCAL}};
+  return routes_of(RouteKind::local, kFilters);
+}
+
+Result<std::vector<Prefix>> on_link_routes() {
+  static constexpr std::array kFilters{
+      Filter{.table = RT_TABLE_MAIN, .type = RTN_UNICAST, .protocol = RTPROT_KERNEL},
+      Filter{.table = RT_TABLE_MAIN, .type = RTN_UNICAST, .protocol = RTPROT_RA},
+      Filter{.table = RT_TABLE_MAIN, .type = RTN_UNICAST, .protocol = RTPROT_DHCP}};
+  return routes_of(RouteKind::on_link, kFilters);
 }
 
 }  // namespace coop::host

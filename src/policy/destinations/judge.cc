@@ -131,6 +131,22 @@ std::vector<Prefix> refused_networks(int family, const std::vector<Prefix>& neig
   return networks;
 }
 
+std::vector<Prefix> not_refused_yet(const std::vector<Prefix>& neighbours,
+                                    std::vector<Prefix> now) {
+  std::ranges::stable_sort(now, {}, &Prefix::bits);
+  std::vector<Prefix> known = neighbours;
+  std::vector<Prefix> missing;
+  for (const Prefix& network : now) {
+    const auto holds = [&](const Prefix& refused) { return is_within(network, refused); };
+    if (network.bits == 0 ||
+        std::ranges::any_of(refused_networks(family_of(network), known), holds))
+      continue;
+    known.push_back(network);
+    missing.push_back(network);
+  }
+  return missing;
+}
+
 bool stands_for_names(const Destination& asked) {
   static const Destination kFour{.kind = Kind::network,
                                  .network = parse_prefix("198.18.0.0/15").value_or(Prefix{})};

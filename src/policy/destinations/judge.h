@@ -79,6 +79,10 @@ bool opens(const Destination& rule, const std::vector<Prefix>& refused);
 // All refused networks of a family, except those that a rule allows.
 std::vector<Prefix> refused_networks(int family, const std::vector<Prefix>& neighbours);
 
+// Those of `now` that rules for `neighbours` do not refuse, the widest first: what an open network must refuse in
+// addition. None lies in another one.
+std::vector<Prefix> not_refused_yet(const std::vector<Prefix>& neighbours, std::vector<Prefix> now);
+
 // What a program inside gets. The port may be unset.
 Verdict judge_inside(const SandboxNetwork& network, const Destination& asked,
                      const AddressGuard& guard);

@@ -5,7 +5,9 @@
 #include <linux/netlink.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/address.h"
 #include "policy/destinations/cover.h"
@@ -143,6 +145,34 @@ void add_neighbour_rules(netlink::Ruleset& rules, int family, const std::string&
   for_family(neighbours.denied, family, place, deny);
   for_family(neighbours.allowed, family, place, allow);
   for (const Prefix& prefix : place.refused) rules.reject(chain, match(place, prefix));
+}
+
+void add_further_rules(netlink::Ruleset& rules, int family, const std::string& chain,
+                       const std::string& in, const Neighbours& further) {
+  Chain place{rules, chain, in};
+  for (const Prefix& network : further.networks)
+    if (family_of(network.address) == family) place.refused.push_back(network);
+  const auto is_network = [](const DestinationRule& rule) {
+    return !rule.destination.network.is_address();
+  };
+  std::vector<DestinationRule> allowed;
+  std::ranges::copy_if(further.allowed, std::back_inserter(allowed), is_network);
+  for_family(allowed, family, place, allow);
+  for (const Prefix& prefix : place.refused) rules.reject(chain, match(place, prefix));
+}
+
+std::vector<netlink::NetlinkBatch> further_rules(const Neighbours& further) {
+  std::vector<netlink::NetlinkBatch> all;
+  for (const int family : kFamilies) {
+    const auto of_family = [&](const Prefix& network) {
+      return family_of(network.address) == family;
+    };
+    if (std::ranges::none_of(further.networks, of_family)) continue;
+    netlink::Ruleset rules(family, "coop");
+    add_further_rules(rules, family, "output", "", further);
+    for (const netlink::NetlinkBatch& batch : rules.finish()) all.push_back(batch);
+  }
+  return all;
 }
 
 std::vector<NetlinkMessages> messages_for(const RefuseNeighbours& refuse) {

@@ -30,6 +30,13 @@ struct Neighbours {
 void add_neighbour_rules(netlink::Ruleset& rules, int family, const std::string& chain,
                          const std::string& in, const Neighbours& neighbours);
 
+// Behind those rules: refuses further networks, see policy::not_refused_yet(). What is denied and the single addresses that
+// are allowed have their rules already; a network that is allowed has none yet if it is a part of a further one.
+void add_further_rules(netlink::Ruleset& rules, int family, const std::string& chain,
+                       const std::string& in, const Neighbours& further);
+// The same for the rules inside.
+std::vector<netlink::NetlinkBatch> further_rules(const Neighbours& further);
+
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;

@@ -1,5 +1,6 @@
 #include "run/network/network.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -85,10 +86,12 @@ Result<std::unique_ptr<Network>> Network::make(const NetworkPlan& plan) {
 
 Network::~Network() { stop(); }
 
-Result<void> Network::start(UniqueFd socket, int pid) {
+Result<void> Network::start(UniqueFd socket, int pid, int pidfd) {
   socket_ = std::move(socket);
+  init_.reset(::fcntl(pidfd, F_DUPFD_CLOEXEC, 0));
+  if (!init_.valid()) return system_error("fcntl", "a pidfd");
   shared_->pid = pid;
-  WorkerDescriptors descriptors{.stop = stop_.get(), .socket = socket_.get()};
+  WorkerDescriptors descriptors{.stop = stop_.get(), .socket = socket_.get(), .init = init_.get()};
   for (const UniqueFd& listener : published_) descriptors.published.push_back(listener.get());
   const SignalsBlocked blocked;
   try {
@@ -144,11 +147,16 @@ std::optional<Error> Network::problem() const {
   return shared_->problem;
 }
 
+std::optional<Error> Network::ended() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->ended;
+}
+
 std::vector<Denial> denials_of(const std::vector<NetworkEvent>& events) {
   std::vector<Denial> lookups;
   std::vector<Denial> others;
   for (const NetworkEvent& event : events) {
-    if (event.allowed) continue;
+    if (event.allowed || event.kind == NetworkEvent::Kind::neighbour) continue;
     Denial denial{.reason = Denial::Reason::network,
                   .what = what(event),
                   .rule = event.rule.value_or(Rule::of_coop(Part::unlisted)),

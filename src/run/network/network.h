@@ -30,8 +30,8 @@ class Network {
   Network& operator=(const Network&) = delete;
   ~Network();  // stops
 
-  // `socket` receives the listeners from the child; `pid` is the child's.
-  Result<void> start(UniqueFd socket, int pid);
+  // `socket` receives the listeners from the child; `pid` and `pidfd` are the child's.
+  Result<void> start(UniqueFd socket, int pid, int pidfd);
   // news() is readable when tell() has events for the hook. The hook must not run in our threads:
   // they do not have the program's descriptors.
   void set_hook(Hook hook);
@@ -42,12 +42,15 @@ class Network {
   std::vector<NetworkEvent> take_events();
   std::size_t left_out() const;  // events that were not kept
   std::optional<Error> problem() const;
+  // Set: the network has ended the sandbox, because its rules could not be kept as they must be.
+  std::optional<Error> ended() const;
 
  private:
   Network() = default;
 
   std::shared_ptr<NetworkShared> shared_{};
   UniqueFd socket_{};
+  UniqueFd init_{};
   UniqueFd stop_{};
   UniqueFd news_{};
   Hook hook_{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "plan/plan.h"
@@ -20,6 +21,11 @@ class Provider {
 
   // Readable when the program that connects the network has exited; -1 if there is none.
   virtual int ended() const { return -1; }
+  // Refuses further networks on the host's side too, if there are rules there.
+  virtual Result<void> refuse(const std::vector<Prefix>& further) {
+    static_cast<void>(further);
+    return {};
+  }
 
   // Runs `loop` until the network of process `pid` is connected, or on failure. Gives up when the
   // loop is stopped.

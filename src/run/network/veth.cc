@@ -70,13 +70,29 @@ void remove_link(netlink::NetlinkSocket& links, std::uint32_t index) {
 
 class Link final : public Provider {
  public:
-  Link(netlink::NetlinkSocket rules, netlink::NetlinkSocket links, std::uint32_t index)
-      : rules_(std::move(rules)), links_(std::move(links)), index_(index) {}
+  Link(const NetworkPlan& plan, netlink::NetlinkSocket rules, netlink::NetlinkSocket links,
+       std::uint32_t index)
+      : name_(plan.link),
+        allowed_(plan.allow),
+        rules_(std::move(rules)),
+        links_(std::move(links)),
+        index_(index) {}
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
   ~Link() override { remove_link(links_, index_); }
 
+  // Over IPv6 nothing passes.
+  Result<void> refuse(const std::vector<Prefix>& further) override {
+    netlink::Ruleset rules(AF_INET, name_, netlink::Ruleset::Life::of_socket);
+    add_further_rules(rules, AF_INET, "forward", name_, {further, allowed_, {}});
+    for (const netlink::NetlinkBatch& batch : rules.finish())
+      TRY(rules_.send(batch, "add to the rules of the link"));
+    return {};
+  }
+
  private:
+  std::string name_;
+  std::vector<DestinationRule> allowed_;
   netlink::NetlinkSocket rules_;  // closing it removes the rules
   netlink::NetlinkSocket links_;
   std::uint32_t index_;
@@ -166,7 +182,7 @@ Result<std::unique_ptr<Provider>> lay_link(const NetworkPlan& plan, int pid) {
   // The rules come first: at no moment is the link unfiltered.
   TRY(make_rules(rules, plan, name, subnet));
   const std::uint32_t index = TRY(make_numbered_link(links, name, pid));
-  auto link = std::make_unique<Link>(std::move(rules), std::move(links), index);
+  auto link = std::make_unique<Link>(plan, std::move(rules), std::move(links), index);
   netlink::NetlinkSocket addresses = TRY(netlink::NetlinkSocket::open(NETLINK_ROUTE));
   netlink::NetlinkBatch batch;
   netlink::add_address(batch, index, address, 30);

@@ -24,10 +24,12 @@
 #include "egress/machine_addresses.h"
 #include "egress/published_port.h"
 #include "egress/udp_relay.h"
+#include "run/network/neighbour_watch.h"
 #include "run/network/provider.h"
 #include "sys/event_loop.h"
 #include "sys/message.h"
 #include "sys/own_descriptors.h"
+#include "sys/process.h"
 
 namespace coop::run {
 
@@ -139,6 +141,7 @@ class First {
     std::vector<int> keep = descriptors_.published;
     keep.push_back(descriptors_.stop);
     keep.push_back(descriptors_.socket);
+    keep.push_back(descriptors_.init);
     keep.push_back(shared_->news);
     TRY(leave_program(std::move(keep)));
     loop_ = TRY(EventLoop::make());
@@ -150,6 +153,7 @@ class First {
       return invalid("listeners", "the sandbox passed on " + std::to_string(listeners.size()) +
                                       " of " + std::to_string(shared_->plan.listeners.size()));
     TRY(connect());
+    TRY(watch_neighbours());
     for (const UniqueFd& listener : listeners) descriptors_.listeners.push_back(listener.get());
     egress::ResolverConfig config = TRY(resolver_config(shared_->plan.mode));
     egress::MachineAddresses own = TRY(egress::MachineAddresses::open());
@@ -173,6 +177,7 @@ class First {
       Received received = receive_message(descriptors_.socket, &word, sizeof word);
       if (received.size != sizeof word) joined = false;
       else if (word == child::NetworkWord::joined) joined = true;
+      else if (word == child::NetworkWord::netlink) rules_ = std::move(received.descriptor);
       else if (word == child::NetworkWord::listener)
         listeners.push_back(std::move(received.descriptor));
     }));
@@ -191,6 +196,35 @@ class First {
                             .operation = "what connects the network ended while the command ran"});
       }));
     return {};
+  }
+
+  // Before the command runs: until then a failure is one of the start.
+  Result<void> watch_neighbours() {
+    if (!provider_) return {};
+    const auto told = [this](const Prefix& network) {
+      shared_->record({.kind = NetworkEvent::Kind::neighbour,
+                       .host = coop::to_text(network),
+                       .rule = Rule::of_coop(Part::address_guard),
+                       .problem = "this machine has joined it during the run"});
+    };
+    neighbours_ = TRY(NeighbourWatch::start(shared_->plan, std::move(rules_), *provider_, told));
+    const int changes = neighbours_->fd();
+    return loop_->watch(changes, EPOLLIN, [this, changes](std::uint32_t) {
+      Result<void> updated = neighbours_->update();
+      if (updated) return;
+      loop_->forget(changes);
+      end_sandbox(std::move(updated).error());
+    });
+  }
+
+  // The rest of the run would have weaker rules than the plan says.
+  void end_sandbox(Error why) {
+    why.context.insert(why.context.begin(), "refusing a network that this machine has joined");
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->ended = std::move(why);
+    }
+    kill_at_once(descriptors_.init);
   }
 
   Result<void> serve(UniqueFd socket, const Listener& listener) {
@@ -278,7 +312,9 @@ class First {
   std::shared_ptr<NetworkShared> shared_;
   WorkerDescriptors descriptors_;
   std::unique_ptr<EventLoop> loop_{};
+  UniqueFd rules_{};  // netlink, of the sandbox's namespace
   std::unique_ptr<Provider> provider_{};
+  std::unique_ptr<NeighbourWatch> neighbours_{};
   std::optional<Connections> connections_{};
   std::unique_ptr<egress::DnsServer> names_{};
   std::optional<egress::UdpRelay> datagrams_{};

@@ -36,6 +36,7 @@ struct NetworkShared {
   std::deque<NetworkEvent> last{};
   std::size_t left_out = 0;
   std::optional<Error> problem{};
+  std::optional<Error> ended{};  // why the first thread has ended the sandbox
 
   void record(const NetworkEvent& event);
   void keep(const NetworkEvent& event);  // with the mutex held
@@ -46,6 +47,7 @@ struct NetworkShared {
 struct WorkerDescriptors {
   int stop = -1;
   int socket = -1;               // to the sandbox's init
+  int init = -1;                 // its pidfd
   std::vector<int> published{};  // one for each of the plan's
   std::vector<int> listeners{};  // the second worker's: it shares them with the first
 };

@@ -1,6 +1,7 @@
 #include "run/start/freeze.h"
 
 #include <linux/mount.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -158,7 +159,10 @@ class Freezer {
   }
   void write(const AssignAddresses& addresses) { send(messages_for(addresses)); }
   void write(const RedirectTraffic& redirect) { send(messages_for(redirect)); }
-  void write(const RefuseNeighbours& refuse) { send(messages_for(refuse)); }
+  void write(const RefuseNeighbours& refuse) {
+    send(messages_for(refuse));
+    emit(Operation::pass_netlink, {.third = NETLINK_NETFILTER});
+  }
   void write(const ConfigureLink& link) { send(messages_for(link)); }
   void write(const Listen& listen) {
     const SocketAddress address = socket_address(listen.listener);

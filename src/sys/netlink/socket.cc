@@ -10,10 +10,9 @@
 namespace coop::netlink {
 
 Result<NetlinkSocket> NetlinkSocket::open(int protocol) {
-  NetlinkSocket made;
-  made.socket_.reset(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
-  if (!made.socket_.valid()) return system_error("socket", "netlink");
-  return made;
+  UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
+  if (!socket.valid()) return system_error("socket", "netlink");
+  return NetlinkSocket(std::move(socket));
 }
 
 Result<void> NetlinkSocket::send(const NetlinkBatch& batch, std::string_view what) {

@@ -1,5 +1,7 @@
-// Sends netlink messages to the kernel, in the current network namespace.
+// Sends netlink messages to the kernel, in the network namespace in which the socket was opened.
 #pragma once
+
+#include <utility>
 
 #include "base/result.h"
 #include "sys/fd.h"
@@ -10,6 +12,8 @@ namespace coop::netlink {
 class NetlinkSocket {
  public:
   static Result<NetlinkSocket> open(int protocol);
+  // One that was opened in another network namespace: messages go there.
+  explicit NetlinkSocket(UniqueFd socket) : socket_(std::move(socket)) {}
   // Returns the error of the first message that failed.
   Result<void> send(const NetlinkBatch& batch, std::string_view what);
 

@@ -37,6 +37,7 @@ std::string ending_text(const ExecOutput& output, std::chrono::milliseconds time
     case Outcome::not_executable: return "not a program that can be run";
     case Outcome::guards_incomplete:
       return "guarded files that it made may still be in the workspace, see notes";
+    case Outcome::network_incomplete: return "ended: the rules of its network, see notes";
   }
   return "";
 }

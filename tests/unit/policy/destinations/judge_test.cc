@@ -142,6 +142,25 @@ TEST(JudgeTest, AnOpenNetworkIsTheInternetWithoutTheNeighbours) {
   EXPECT_EQ(judged(list, "0.0.0.0/0").reason, Reason::guarded) << "it holds private networks";
 }
 
+std::vector<Prefix> networks(std::initializer_list<const char*> texts) {
+  std::vector<Prefix> all;
+  for (const char* text : texts) all.push_back(*parse_prefix(text));
+  return all;
+}
+
+TEST(JudgeTest, OnlyWhatNoRuleRefusesYetIsAdded) {
+  const std::vector<Prefix> known = networks({"9.9.9.0/24", "2600:1234::/64"});
+  EXPECT_EQ(not_refused_yet(known, known), networks({}));
+  // Private, of a known network, and a default route that TPROXY made local.
+  EXPECT_EQ(not_refused_yet(known, networks({"10.1.2.3", "9.9.9.128/25", "2600:1234::5",
+                                             "0.0.0.0/0", "::/0", "fe80::1", "203.0.113.0/24"})),
+            networks({}));
+  // Each once, the widest alone; one that holds a known one is further.
+  EXPECT_EQ(not_refused_yet(known, networks({"7.7.7.7", "9.9.0.0/16", "7.7.7.0/24", "9.9.8.1",
+                                             "7.7.7.7", "2600:1234:0:1::/64", "7.7.8.1"})),
+            networks({"9.9.0.0/16", "7.7.7.0/24", "7.7.8.1", "2600:1234:0:1::/64"}));
+}
+
 // --- What a program inside gets ---
 
 Verdict inside(NetworkMode mode, const char* asked) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sys/netlink/address_changes.h"
 #include "sys/netlink/addressing.h"
 #include "sys/netlink/nftables.h"
 
@@ -111,6 +112,41 @@ TEST(NetlinkTest, ManyRulesAreSeveralTransactions) {
     total += messages_in(batch.bytes()).size();
   }
   EXPECT_EQ(total, kMany + 1 + 2 * transactions.size());  // with the table and the frames
+}
+
+std::string told(std::uint16_t type, unsigned char route_type, unsigned char protocol = 0) {
+  rtmsg header{};
+  header.rtm_type = route_type;
+  header.rtm_protocol = protocol;
+  header.rtm_dst_len = 24;
+  NetlinkBatch batch;
+  batch.begin(type, 0, bytes_of(header));
+  batch.end();
+  return batch.bytes();
+}
+
+TEST(AddressChangesTest, OnlyNewAddressesAndLocalRoutesCount) {
+  EXPECT_TRUE(tells_of_addresses(told(RTM_NEWADDR, 0)));
+  EXPECT_TRUE(tells_of_addresses(told(RTM_NEWROUTE, RTN_LOCAL)));
+  const std::string others = told(RTM_DELADDR, 0) + told(RTM_DELROUTE, RTN_LOCAL) +
+                             told(RTM_NEWROUTE, RTN_UNICAST) + told(RTM_NEWROUTE, RTN_BROADCAST);
+  EXPECT_FALSE(tells_of_addresses(others));
+  EXPECT_TRUE(tells_of_addresses(others + told(RTM_NEWROUTE, RTN_LOCAL)));
+  EXPECT_FALSE(tells_of_addresses(told(RTM_NEWROUTE, RTN_UNICAST, RTPROT_STATIC)));
+  EXPECT_TRUE(tells_of_addresses(told(RTM_NEWROUTE, RTN_UNICAST, RTPROT_RA)));
+  EXPECT_FALSE(tells_of_addresses(""));
+}
+
+TEST(AddressChangesTest, WhatCannotBeReadCounts) {
+  const std::string whole = told(RTM_NEWROUTE, RTN_UNICAST);
+  for (std::size_t size = 1; size < whole.size(); ++size)
+    EXPECT_TRUE(tells_of_addresses(whole.substr(0, size))) << size;
+}
+
+TEST(AddressChangesTest, ReadingNeverWaits) {
+  Result<AddressChanges> changes = AddressChanges::open();
+  ASSERT_TRUE(changes.has_value());
+  EXPECT_TRUE(changes->read().has_value());
 }
 
 }  // namespace
