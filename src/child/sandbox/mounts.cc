@@ -119,6 +119,27 @@ struct Place {
   long directory;
 };
 
+// Whether a directory of another user on the way to `path` keeps us out, as in a workspace of root's with another user's private
+// directory in it. We have every capability over our own ids here; the command, with the same ids and none, cannot get there
+// either, nor change that directory's mode.
+bool is_behind_another_user(const State& state, const char* path) noexcept {
+  char begin[4096];
+  const long ours = raw::call(SYS_geteuid);
+  bool others = false;
+  for (std::size_t length = 0; length + 1 < sizeof begin; ++length) {
+    begin[length] = path[length];
+    begin[length + 1] = '\0';
+    if (path[length] == '\0') return false;
+    if (path[length + 1] != '/' && path[length + 1] != '\0') continue;
+    const ScopedFd here(open_inside(state, begin, O_PATH));
+    if (here.failed()) return others && here.error() == EACCES;
+    struct stat status{};
+    if (attempt(SYS_newfstatat, here.get(), "", &status, AT_EMPTY_PATH) != 0) return false;
+    others = static_cast<long>(status.st_uid) != ours;
+  }
+  return false;
+}
+
 // Mount options in a buffer, as new_filesystem() takes them.
 class Options {
  public:
@@ -280,6 +301,7 @@ int bind(State& state, const Instruction& instruction) noexcept {
 // One descriptor is both source and target: there is no path that could be swapped in between.
 int remount(State& state, const Instruction& instruction) noexcept {
   const ScopedFd place(open_inside(state, instruction.path, O_PATH));
+  if (place.error() == EACCES && is_behind_another_user(state, instruction.path)) return 0;
   if (place.failed()) return place.error();
   return attach_copy(place.get(), instruction.first, place.get());
 }
@@ -352,8 +374,7 @@ int serve_files(State& state, const Instruction& instruction) noexcept {
 
 int cover(State& state, const Instruction& instruction, int mask) noexcept {
   const ScopedFd target(open_inside(state, instruction.path, O_PATH));
-  // EACCES: it is below a directory of another user, as a socket that only the real root can find. We have every capability
-  // over our own ids here; the command, with the same ids and none, cannot get there either.
+  // EACCES: it is below a directory of another user, as a socket that only the real root can find.
   const bool unreachable = target.error() == ENOENT || target.error() == EACCES;
   if (target.failed() && unreachable && instruction.first == 1) return 0;
   if (target.failed()) return target.error();
