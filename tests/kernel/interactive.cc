@@ -133,7 +133,7 @@ KERNEL_TEST(KernelTerminal, ControlCEndsAScript) {
                      (redirected ? " </dev/null >/dev/null 2>&1" : "") + "; done; echo went on\n");
       Screen screen({interpreter, workspace / "script"}, workspace.options());
       const std::string place = interpreter + (" " + how);
-      ASSERT_TRUE(eventually([&] { return exists(workspace / "starts"); })) << place;
+      ASSERT_TRUE(eventually([&] { return read_file(workspace / "starts") == "x\n"; })) << place;
       if (how.empty() || how == "--tty") EXPECT_TRUE(screen.becomes(false));
       screen.type("\x03");
       EXPECT_EQ(screen.finish(), 128 + SIGINT) << place << screen.seen();

@@ -343,9 +343,15 @@ KERNEL_TEST(KernelPoolAge, ANewSecretIsNotVisible) {
 KERNEL_TEST(KernelPoolAge, ARepositoryOfAnEarlierCommandCanBeChangedAndRemoved) {
   const Workspace workspace;
   Pool pool = must_make(workspace, 1);
+  std::string told;
   const auto run = [&](const std::string& script) {
     const Result<ExecOutput> done = pool.exec({.arguments = shell(script)});
     EXPECT_TRUE(eventually([&] { return pool.ready() == 1; }));
+    told += script + "\n";
+    for (const std::string& note : done ? done->notes : std::vector<std::string>())
+      told += "  " + note + "\n";
+    for (const Quarantined& moved : done ? done->quarantined : std::vector<Quarantined>())
+      told += "  " + moved.path + ": " + moved.problem + "\n";
     return done ? done->exit_code : -1;
   };
   EXPECT_EQ(run("git init -q new; sleep 0.5"), 0);
@@ -354,7 +360,7 @@ KERNEL_TEST(KernelPoolAge, ARepositoryOfAnEarlierCommandCanBeChangedAndRemoved) 
   EXPECT_NE(settings.find("example.com"), std::string::npos);
   // What must not stay is undone to what the command before left, not to what was there when this one was prepared.
   EXPECT_EQ(run("git -C new config core.pager evil"), 0);
-  EXPECT_EQ(read_file(workspace / "new/.git/config"), settings);
+  EXPECT_EQ(read_file(workspace / "new/.git/config"), settings) << told;
   EXPECT_EQ(run("mv new other && rm -rf other"), 0);
   EXPECT_FALSE(exists(workspace / "other"));
 }

@@ -43,8 +43,7 @@ struct Other {
   bool ended_before(std::int64_t time) const {
     const std::size_t mark = name.rfind(kEnded);
     std::int64_t ended = 0;
-    return !live && mark != std::string::npos && parse(name.substr(mark + 1), ended) &&
-           ended < time;
+    return mark != std::string::npos && parse(name.substr(mark + 1), ended) && ended < time;
   }
 };
 
@@ -63,7 +62,8 @@ std::vector<Other> others_in(int directory, std::string_view own) {
         char mark = 0;
         const bool looking = status.st_size == static_cast<off_t>(kLooking.size()) &&
                              ::pread(file->get(), &mark, 1, 0) == 1 && mark == kLooking.front();
-        const bool live = ::flock(file->get(), LOCK_SH | LOCK_NB) < 0;
+        // The janitor lets go of the lock a moment after the run has ended.
+        const bool live = !name.contains(kEnded) && ::flock(file->get(), LOCK_SH | LOCK_NB) < 0;
         others.push_back({std::string(name), std::move(*file), live, looking});
         return Next::go_on;
       });

@@ -154,6 +154,7 @@ TEST_F(RunRecordTest, ARunThatBeginsAfterAnotherHasEndedDoubtsNothingOfIt) {
   RunRecord first = enter("a");
   tell(first, {"/w"}, look(10, {}));
   RunRecord looking = enter("b");
+  const UniqueFd janitor(::dup(first.fd()));  // lets go of the lock later
   first.leave();
   RunRecord next = enter("c");
   EXPECT_EQ(tell(next, {"/w"}, look(12, {{"/w/new", 11}})), Paths{});
