@@ -180,6 +180,9 @@ struct HostFacts {
   std::vector<Path> sockets{};  // listening sockets of the host, canonical
   WorkspaceFacts workspace{};
   std::vector<LinkedWorktree> worktrees{};
+  // Git directories that root finds below another user's private directory. A sandbox of root's, without capabilities over
+  // that user's files, cannot get there.
+  std::vector<Path> locked_git{};
   GitIdentity git_identity{};
 
   bool has(std::string_view path) const { return fact(path).target_kind != PathKind::missing; }

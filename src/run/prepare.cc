@@ -270,6 +270,7 @@ Result<void> gather(Draft& draft) {
         ": git finds none inside; to work in all of it: -w " + printable(*around));
   host::inspect(host, host.workspace.outside_git);
   host.worktrees = guards::linked_worktrees(host.workspace.git);
+  host.locked_git = guards::locked_away(host.workspace.git);
   std::vector<Path> checkouts;
   for (const LinkedWorktree& worktree : host.worktrees)
     if (worktree.checkout.starts_with('/')) checkouts.push_back(normalize(worktree.checkout));

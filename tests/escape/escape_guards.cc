@@ -168,5 +168,28 @@ KERNEL_TEST(EscapeGuards, EditorAgentAndPipelineFilesThatExist) {
   }
 }
 
+// As root. Another user's private directory keeps init out, which has no capability over that user's files, and so the
+// command too: the sandbox starts, and what others may get to is guarded.
+KERNEL_TEST(EscapeGuards, FilesInAnotherUsersPrivateDirectory) {
+  const Workspace workspace;
+  if (!is_root()) GTEST_SKIP() << "only root can make the directory of another user";
+  make_directories(workspace / "private/.vscode");
+  make_directories(workspace / "private/r");
+  write_file(workspace / "private/.vscode/tasks.json", "{}");
+  ASSERT_EQ(run_bare({"git", "init", "-q", workspace / "private/r"}).exit_code, 0);
+  ASSERT_EQ(run_bare({"chown", "-R", "65534:65534", workspace / "private"}).exit_code, 0);
+  ASSERT_EQ(run_bare({"chmod", "-R", "a+rwX", workspace / "private"}).exit_code, 0);
+  for (const char* const file : {"private/.vscode/tasks.json", "private/r/.git/config"}) {
+    ASSERT_EQ(::chmod((workspace / "private").c_str(), 0700), 0);
+    for (const char* const view : {"minimal", "host"}) {
+      const Ran locked = workspace.inside({"write", file, "evil"}, {"--view", view});
+      EXPECT_TRUE(blocked(locked, EACCES)) << file << locked.err;
+    }
+    ASSERT_EQ(::chmod((workspace / "private").c_str(), 0777), 0);
+    EXPECT_TRUE(blocked(workspace.inside({"write", file, "evil"}), {EROFS, EACCES})) << file;
+    EXPECT_TRUE(escaped(workspace.outside({"write", file, "evil"}))) << file;
+  }
+}
+
 }  // namespace
 }  // namespace coop::tests

@@ -83,6 +83,21 @@ std::optional<Path> submodule_directory(const Path& target, const Path& root,
 
 }  // namespace
 
+std::vector<Path> locked_away(const std::vector<GitDirectory>& git) {
+  std::vector<Path> locked;
+  if (::geteuid() != 0) return locked;
+  for (const GitDirectory& directory : git) {
+    for (Path above = parent_of(directory.path); above.size() > 1; above = parent_of(above)) {
+      struct stat status{};
+      if (::lstat(above.c_str(), &status) < 0 || status.st_uid == 0) continue;
+      if ((status.st_mode & S_IXOTH) != 0) continue;
+      locked.push_back(directory.path);
+      break;
+    }
+  }
+  return locked;
+}
+
 std::vector<LinkedWorktree> linked_worktrees(const std::vector<GitDirectory>& git) {
   std::vector<LinkedWorktree> worktrees;
   for (const GitDirectory& directory : git) {

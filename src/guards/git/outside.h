@@ -23,6 +23,9 @@ std::vector<Path> find_outside_git(const Path& root);
 // Those of these git directories that belong to linked worktrees.
 std::vector<LinkedWorktree> linked_worktrees(const std::vector<GitDirectory>& git);
 
+// As root: those below a directory of another user that only that user may search.
+std::vector<Path> locked_away(const std::vector<GitDirectory>& git);
+
 // The path `target`, from a file in `directory`, if it exists and contains no symlink.
 std::optional<Path> resolve_plainly(std::string_view target, const Path& directory);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
 
@@ -44,6 +45,8 @@ class Serving {
         continue;
       }
       if (!is_repository(git.path, host_)) continue;
+      // Its guards are mounts, which init leaves out if it cannot get there.
+      if (contains(host_.locked_git, git.path)) continue;
       if (!host_.fuse.available) plan_.unserved = host_.fuse.reason;
       else if (tops_.size() >= kMostServed) plan_.unserved = "there are too many";
       else add_top(git);
