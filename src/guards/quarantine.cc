@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "guards/changes.h"
+#include "guards/git/checkout.h"
 #include "guards/git/directory.h"
 #include "guards/git/judge.h"
 #include "guards/git/outside.h"
@@ -158,11 +159,12 @@ class Quarantine {
     const Path base = base_of(root, before, found.path);
     const std::string_view relative = relative_to(found.path, base);
     if (by_contents) {
-      auto danger = new_program(base, relative, found, old, before.started);
       const bool changed =
           old == nullptr || !same_object(found, *old) || found.changed != old->changed;
+      if (is_checkout_pointer(found.guard) && changed && is_hosts_own(found)) return;
+      auto danger = new_program(base, relative, found, old, before.started, trees_.roots);
       if (!danger && changed && may_still_change(base, relative, patience_)) danger = kMayChange;
-      if (danger && move(root, before, found, *danger)) put_index_back(base, relative, found);
+      if (danger && move(root, before, found, *danger)) put_contents_back(base, relative, found);
       return;
     }
     if (!abandoned && is_served(found.path, found.guard, before)) {
@@ -269,8 +271,14 @@ class Quarantine {
     return true;
   }
 
-  // Without one git takes every file for deleted.
-  void put_index_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+  // Without its index git takes every file for deleted; without a "gitdir" it removes the worktree's git directory.
+  void put_contents_back(const Path& base, std::string_view relative, const GuardedPath& found) {
+    if (is_checkout_pointer(found.guard)) {
+      const GuardedPath* const old = find(found.path);
+      if (old == nullptr || !says_the_same(old->programs, found.programs))
+        put_settings_back(base, relative, found);
+      return;
+    }
     if (!is_index(found.guard) || put_settings_back(base, relative, found)) return;
     note(found.path, "was moved away; \"git reset\" makes a new one from the last commit");
   }
@@ -402,6 +410,15 @@ class Quarantine {
                return is_within(path, normalize(named.path));
              });
     });
+  }
+
+  // `git worktree add` of the host, during the run: the sandbox could not write the file under any name.
+  bool is_hosts_own(const GuardedPath& found) const {
+    return !found.directory && found.links <= 1 && !is_doubtful(found.path) &&
+           !may_be_touched(found) &&
+           std::ranges::any_of(trees_.served, [&](const GitDirectory& git) {
+             return is_within(found.path, git.path) && is_same_directory(git);
+           });
   }
 
   static bool is_same_directory(const GitDirectory& git) {

@@ -16,6 +16,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "guards/git/checkout.h"
 #include "guards/git/directory.h"
 #include "guards/git/judge.h"
 #include "guards/git/outside.h"
@@ -143,13 +144,16 @@ void tell_refusals(ExecOutput& output, const Sandbox::State& state) {
     tell_refusal(output, guard, path, " was tried and given up");
 }
 
-// In the minimal view `git worktree add` writes a path that the host does not have; to allow the .git file would not help.
+// In the minimal view `git worktree add` writes paths that the host does not have; to allow these files would not help.
 void explain_pointer(Quarantined& moved, const Sandbox::State& state) {
   const Prepared& prepared = state.prepared;
   const Path& inside = prepared.plan.workspace;
-  if (moved.guard != ".git" || inside == prepared.policy.workspace) return;
+  const bool checkout = guards::is_checkout_pointer(moved.guard);
+  if ((moved.guard != ".git" && !checkout) || inside == prepared.policy.workspace) return;
   const std::optional<std::string> text = guards::read_small(AT_FDCWD, moved.moved_to);
-  const std::optional<std::string> pointer = text ? guards::parse_gitfile(*text) : std::nullopt;
+  const std::optional<std::string> pointer = !text      ? std::nullopt
+                                             : checkout ? guards::parse_pointer(*text)
+                                                        : guards::parse_gitfile(*text);
   if (pointer && is_within(*pointer, inside))
     moved.problem = "it leads to " + printable(*pointer) +
                     ", which exists only inside; with --view host paths are the host's";
@@ -358,14 +362,16 @@ Result<void> enter_record(Sandbox::State& state, const Path& state_directory,
 
 namespace {
 
-// Reading a large one at every start would cost more than it is worth: `git reset` makes a new one.
-void add_small_indexes(const std::vector<WorkspaceFacts>& before, std::vector<Path>& paths) {
+// What is put back of the files that are judged by their contents. Reading a large index at every start would cost more than
+// it is worth: `git reset` makes a new one.
+void add_small_files(const std::vector<WorkspaceFacts>& before, std::vector<Path>& paths) {
   constexpr off_t kLargest = off_t{256} << 10;
   struct stat status{};
   for (const WorkspaceFacts& facts : before)
     for (const GuardedPath& found : facts.guarded)
-      if (guards::is_index(found.guard) && found.link.empty() &&
-          ::lstat(found.path.c_str(), &status) == 0 && status.st_size <= kLargest)
+      if ((guards::is_index(found.guard) || guards::is_checkout_pointer(found.guard)) &&
+          found.link.empty() && ::lstat(found.path.c_str(), &status) == 0 &&
+          status.st_size <= kLargest)
         paths.push_back(found.path);
 }
 
@@ -388,7 +394,7 @@ Result<void> keep_versions(Sandbox::State& state) {
   paths.insert(paths.end(), mounted.begin(), mounted.end());
   for (const WorkspaceFacts& facts : prepared.before)
     for (const GitDirectory& git : facts.made_inside) paths.push_back(join(git.path, "config"));
-  add_small_indexes(prepared.before, paths);
+  add_small_files(prepared.before, paths);
   state.versions = guards::keep_versions(paths);
   state.doubtful = guards::all_guarded(prepared.before);
   if (state.record.fd() < 0) return {};

@@ -2,6 +2,7 @@
 // control is the same with the guard switched off: there git runs the sandbox's program on the host.
 #include <nlohmann/json.hpp>
 #include "escape/guarded.h"
+#include "kernel/support.h"
 #include "support/harness.h"
 
 namespace coop::tests {
@@ -299,6 +300,69 @@ KERNEL_TEST(EscapeIndex, AnEarlierVersionIsPutBackAndAGoodOneStays) {
   ASSERT_TRUE(entry.is_object()) << bad.dump();
   EXPECT_TRUE(entry.value("problem", "").contains(".git/hooks")) << bad.dump();
   EXPECT_EQ(read_file(workspace / ".git/index"), settled) << bad.dump();
+}
+
+// `git worktree repair` on the host writes a .git file where the file "gitdir" of a worktree says. Each script is a run.
+bool repair_writes_elsewhere(const std::string& prepare, const Arguments& scripts,
+                             const Arguments& flags) {
+  const Workspace workspace{visible_place()};
+  const std::string victim = workspace.around() / "victim";
+  host_git(workspace, "mkdir ../victim; " + std::string(kCommitted) + prepare);
+  const std::string paths = "victim=" + victim + "; top=" + workspace.path() + "; ";
+  for (const std::string& script : scripts) {
+    const Ran ran = workspace.run({"sh", "-c", kGit + paths + script}, flags);
+    EXPECT_EQ(ran.exit_code, 0) << script << ran.err;
+  }
+  host_git(workspace, "git worktree repair");
+  return exists(victim + "/.git");
+}
+
+void expect_no_file_elsewhere(const std::string& prepare, const Arguments& scripts) {
+  for (const char* const view : {"minimal", "host"}) {
+    Arguments flags{"--view", view};
+    EXPECT_FALSE(repair_writes_elsewhere(prepare, scripts, flags)) << view << scripts.back();
+    flags.insert(flags.end(), {"--allow-guarded", ".git/gitdir", "--allow-guarded", ".git"});
+    EXPECT_TRUE(repair_writes_elsewhere(prepare, scripts, flags)) << view << scripts.back();
+  }
+}
+
+void expect_worktrees_lead_nowhere() {
+  const std::string add = "git worktree add -q tree; ";
+  const std::string lead_away = "echo $victim/.git > .git/worktrees/tree/gitdir";
+  expect_no_file_elsewhere(":", {add + lead_away});
+  expect_no_file_elsewhere(add, {lead_away});
+  // The text stays as it was; a directory on its way becomes a symlink in a later run.
+  expect_no_file_elsewhere(":", {add + "echo $top/tree/.git > .git/worktrees/tree/gitdir",
+                                 "rm -rf tree; ln -s $victim tree"});
+  for (const char* const view : {"minimal", "host"}) {
+    const Workspace workspace{visible_place()};
+    host_git(workspace, std::string(kCommitted) + add + "git worktree add -q ../outer");
+    const std::string inner = read_file(workspace / ".git/worktrees/tree/gitdir");
+    const std::string outer = read_file(workspace / ".git/worktrees/outer/gitdir");
+    const nlohmann::json output =
+        run_script(workspace, "echo /srv/.git > .git/worktrees/tree/gitdir", {"--view", view});
+    EXPECT_TRUE(entry_for(output, workspace / ".git/worktrees/tree/gitdir").is_object());
+    EXPECT_EQ(read_file(workspace / ".git/worktrees/tree/gitdir"), inner);
+    EXPECT_EQ(read_file(workspace / ".git/worktrees/outer/gitdir"), outer);
+  }
+}
+
+KERNEL_TEST(EscapeWorktree, RepairWritesNoFileElsewhere) { expect_worktrees_lead_nowhere(); }
+
+KERNEL_TEST(EscapeWorktreeServed, RepairWritesNoFileElsewhere) { expect_worktrees_lead_nowhere(); }
+
+KERNEL_TEST(EscapeWorktreeServed, AWorktreeThatTheHostMakesMeanwhileStays) {
+  const Workspace workspace{visible_place()};
+  host_git(workspace, kCommitted);
+  Process run({COOP_BINARY, "run", "--json", "-w", workspace.path(), "--", "sh", "-c",
+               "touch ready; while [ ! -e stop ]; do sleep 0.1; done"},
+              workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  host_git(workspace, "git worktree add -q ../outer; touch stop");
+  const nlohmann::json output = json_of(run.finish());
+  EXPECT_EQ(read_file(workspace / ".git/worktrees/outer/gitdir"),
+            workspace.around() / "outer/.git\n")
+      << output.dump();
 }
 
 // git uses the settings of a bare repository for its worktrees, with or without a HEAD.

@@ -86,7 +86,7 @@ KERNEL_TEST(EscapeGuardList, ProjectFilesCountAtTheTopOnlyAndPackagesAreLeftAlon
   const Arguments kept{"sub/.github/workflows/ci.yml",
                        "node_modules/x/.vscode/settings.json",
                        "vendor/x/.cargo/config.toml",
-                       "sub/.npmrc",
+                       "sub/.yarnrc",
                        "AGENTS.md",
                        "CLAUDE.md",
                        ".config",

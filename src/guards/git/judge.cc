@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "guards/git/checkout.h"
 #include "guards/git/directory.h"
 #include "guards/git/harmless.h"
 #include "guards/git/index.h"
@@ -227,6 +228,10 @@ bool may_still_change(const Path& base, std::string_view relative,
 std::optional<std::vector<std::string>> programs_in(int directory, const std::string& name,
                                                     std::string_view guard) {
   if (is_index(guard)) return std::vector<std::string>();  // large: see new_program()
+  if (is_checkout_pointer(guard)) {
+    std::optional<std::string> checkout = checkout_named_by(directory, name);
+    return checkout ? std::optional(std::vector{*std::move(checkout)}) : std::nullopt;
+  }
   const auto [content, text, error] = read_regular(directory, name, O_NOFOLLOW, kLargest);
   if (content != Content::text) return std::nullopt;
   if (guard.ends_with("/git-rebase-todo")) return programs_in_todo(text);
@@ -239,13 +244,16 @@ std::optional<std::vector<std::string>> programs_in(int directory, const std::st
 
 std::optional<std::string> new_program(const Path& base, std::string_view relative,
                                        const GuardedPath& found, const GuardedPath* before,
-                                       std::int64_t started) {
+                                       std::int64_t started, const std::vector<Path>& trees) {
   const Result<DirectoryStack> directory = open_parent(base, relative);
   const std::string name(name_of(relative));
   if (directory && is_index(found.guard)) {
     if (is_index_as_before(directory->fd(), found, before, started)) return std::nullopt;
     return danger_of_index_file(directory->fd(), name);
   }
+  if (directory && is_checkout_pointer(found.guard))
+    return danger_of_checkout(directory->fd(), name,
+                              before != nullptr ? &before->programs : nullptr, trees);
   const std::optional<std::vector<std::string>> programs =
       directory ? programs_in(directory->fd(), name, found.guard) : std::nullopt;
   if (!programs) return "its contents cannot be judged";

@@ -27,10 +27,10 @@ std::optional<std::vector<std::string>> programs_in(int directory, const std::st
 bool may_still_change(const Path& base, std::string_view relative,
                       std::chrono::milliseconds& patience);
 // Why a path that is judged by its contents must not stay as it is now; nothing when it runs only what it ran before.
-// `started`: when the first look began.
+// `started`: when the first look began. `trees`: the writable ones.
 std::optional<std::string> new_program(const Path& base, std::string_view relative,
                                        const GuardedPath& found, const GuardedPath* before,
-                                       std::int64_t started);
+                                       std::int64_t started, const std::vector<Path>& trees);
 // The guard of ".git/index" and ".git/sharedindex.*": these name files, not programs.
 bool is_index(std::string_view guard);
 
