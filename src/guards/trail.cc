@@ -1,5 +1,6 @@
 #include "guards/trail.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <deque>
 
 #include "base/path.h"
-#include "sys/tree/directory_stack.h"
 
 namespace coop::guards {
 
@@ -66,6 +66,12 @@ std::int64_t born_at(int directory, const char* name) {
   return std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec;
 }
 
+unsigned char type_of(int directory, const char* name) {
+  struct stat status{};
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
 std::string read_link(int directory, const std::string& name) {
   std::array<char, PATH_MAX> buffer;
   const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
@@ -85,6 +91,15 @@ const Path* tree_of(const Path& path, std::span<const Path> trees) {
   const auto found =
       std::ranges::find_if(trees, [&](const Path& tree) { return is_within(path, tree); });
   return found == trees.end() ? nullptr : &*found;
+}
+
+Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> trees) {
+  Result<DirectoryStack> opened = DirectoryStack::open(directory);
+  const Path* const tree = tree_of(directory, trees);
+  if (opened || opened.error().errno_value != EACCES || tree == nullptr) return opened;
+  DirectoryStack below = TRY(DirectoryStack::open(*tree));
+  TRY(below.enter_all(relative_to(directory, *tree)));
+  return below;
 }
 
 bool holds_a_tree(const Path& path, std::span<const Path> trees) {

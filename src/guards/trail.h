@@ -10,7 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "coop/path.h"
+#include "sys/tree/directory_stack.h"
 
 namespace coop::guards {
 
@@ -44,6 +46,9 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
 // removed file to the next one.
 std::int64_t born_at(int directory, const char* name);
 
+// DT_*, where getdents64(2) does not say.
+unsigned char type_of(int directory, const char* name);
+
 // The text of a symlink; empty when it cannot be read.
 std::string read_link(int directory, const std::string& name);
 
@@ -52,6 +57,8 @@ std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
                             std::span<const Path> writable);
 // The tree that contains `path`; null when none does.
 const Path* tree_of(const Path& path, std::span<const Path> trees);
+// The directories above, in their tree, may be unreadable.
+Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> trees);
 // Whether one of the trees lies in `path`, or is it.
 bool holds_a_tree(const Path& path, std::span<const Path> trees);
 
