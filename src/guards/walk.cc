@@ -313,8 +313,10 @@ void GuardWalk::look_for_links(const Level& level) {
       continue;
     }
     if (whole == "objects") {
-      for (const char* const below : {"info", "pack"})
-        find_git_links(below, join(path_, name), 1, Deeper::ignored);
+      // Symlinks in their places are listed already.
+      for (const std::string& below : directories_here())
+        if (const std::string kind = folded(below); kind == "info" || kind == "pack")
+          find_git_links(below, join(path_, name), 1, Deeper::ignored);
     } else {
       // git-lfs and git-annex make directories objects/ab/cd, and keep little elsewhere.
       for (const std::string& below : directories_here())
