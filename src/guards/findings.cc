@@ -29,12 +29,6 @@ void Findings::count_path(const Path& path) {
   if (paths_overflow() && beyond_ == Beyond::end) give_up(WalkStop::too_large);
 }
 
-bool Findings::count_entry() {
-  if (++entries_ <= limits_.entries) return true;
-  give_up(WalkStop::too_large);
-  return false;
-}
-
 std::vector<GuardedPath> Findings::take() {
   // Paths guarded by their own name come before targets of symlinks.
   std::ranges::sort(guarded_, [](const GuardedPath& left, const GuardedPath& right) {

@@ -37,7 +37,11 @@ class Findings {
   void count_path(const Path& path);
   bool paths_overflow() const { return path_bytes_ > limits_.path_bytes; }
   // False when there are too many: the walk has ended.
-  bool count_entry();
+  bool count_entry() {
+    if (++entries_ <= limits_.entries) return true;
+    give_up(WalkStop::too_large);
+    return false;
+  }
 
   void give_up(WalkStop why) { complete_ = false, stop_ = why; }
   // Something changed so that a part of the tree could not be seen.

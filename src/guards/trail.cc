@@ -102,6 +102,10 @@ Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> 
   return below;
 }
 
+bool may_hide_something(int parent, const std::string& name) {
+  return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 bool holds_a_tree(const Path& path, std::span<const Path> trees) {
   return std::ranges::any_of(trees, [&](const Path& tree) { return is_within(tree, path); });
 }
@@ -111,18 +115,19 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
   Path at = "/";
   std::deque<std::string> names;
   put_in_front(names, path);
-  bool missing = false;  // from here on purely textual
+  std::size_t missing = 0;  // components at the end of `at`
   while (!names.empty()) {
     const std::string name = names.front();
     names.pop_front();
     if (name == "..") {
       at = parent_of(at);
+      if (missing > 0) --missing;
       continue;
     }
     Path below = join(at, name);
     const std::optional<Observed> observed =
-        missing ? std::nullopt : look_once(below, writable, memo);
-    missing = !observed;
+        missing > 0 ? std::nullopt : look_once(below, writable, memo);
+    if (!observed) ++missing;
     if (!observed || observed->link.empty()) {
       at = std::move(below);
       if (observed && names.empty()) trail.status = observed->status, trail.born = observed->born;
@@ -135,7 +140,7 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
         TrailLink{std::move(below), observed->link, observed->status, observed->born});
   }
   // ".." or a symlink to "/" came last.
-  if (!missing && !trail.status)
+  if (missing == 0 && !trail.status)
     if (const std::optional<Observed> last = look_once(at, writable, memo))
       trail.status = last->status, trail.born = last->born;
   trail.place = std::move(at);

@@ -39,7 +39,8 @@ struct Observed {
 using TrailMemo = std::unordered_map<Path, std::optional<Observed>>;
 
 // Resolves `path` (absolute, with any "..") as the kernel would. Unsearchable directories in the
-// `writable` trees are opened by changing their mode: the sandbox could do the same.
+// `writable` trees are opened by changing their mode: the sandbox could do the same. What is missing counts as a directory, also
+// before "..": there may be one soon.
 Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* memo = nullptr);
 
 // When it was made, in nanoseconds; 0 when that is unknown. An inode number alone says little: ext4 gives that of a
@@ -59,6 +60,9 @@ std::vector<Path> all_trees(const Path& root, const std::vector<Path>& outside,
 const Path* tree_of(const Path& path, std::span<const Path> trees);
 // The directories above, in their tree, may be unreadable.
 Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> trees);
+// Whether a directory that we cannot read may contain something new. Our own directories have been
+// made readable: this is about those of other users.
+bool may_hide_something(int parent, const std::string& name);
 // Whether one of the trees lies in `path`, or is it.
 bool holds_a_tree(const Path& path, std::span<const Path> trees);
 

@@ -23,12 +23,6 @@ namespace {
 // each would cost a walk down to it, and a run could leave hours of work.
 constexpr std::size_t kLongestPath = 16384;
 
-// Whether a directory that we cannot read may contain something new. Our own directories have been
-// made readable: this is about those of other users.
-bool may_hide_something(int parent, const std::string& name) {
-  return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-}
-
 // Where a directory of an index may be plain: elsewhere git directories are recognised by what is around them.
 bool may_be_plain(Place place) { return place == Place::ordinary || place == Place::packages; }
 
@@ -41,7 +35,12 @@ std::int64_t file_clock() {
 }
 
 Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
-  if (memory.directory.empty()) return walk(root, Place::top, Reach::everything);
+  follows_package_links_ = true;
+  if (memory.directory.empty()) {
+    TRY(walk(root, Place::top, Reach::everything));
+    walk_linked();
+    return {};
+  }
   DirectoryStack directory = TRY(DirectoryStack::open(root));
   const IndexPlace place{memory.directory, root, names_.interesting_key()};
   TreeIndex known =
@@ -55,7 +54,18 @@ Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (whole && memory.watch != nullptr && memory.learning == TreeMemory::Learning::yes)
     memory.watch->learn(place, directory.fd(), std::move(memory_->next).take());
   memory_.reset();
+  if (walked) walk_linked();
   return walked;
+}
+
+// Without an index: that one has these directories as packages.
+void GuardWalk::walk_linked() {
+  while (!found_.stopped()) {
+    std::optional<PackageLinks::Target> target = package_links_.next();
+    if (!target) return;
+    [[maybe_unused]] const Result<void> is_open =
+        walk(target->directory, target->path, Place::linked, Reach::everything);
+  }
 }
 
 Result<void> GuardWalk::git_directory(const Path& path) {
@@ -76,7 +86,7 @@ Result<void> GuardWalk::walk(const Path& top, Place place, Reach reach) {
 Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place place, Reach reach) {
   directory_ = &directory;
   path_ = top;
-  top_depth_ = depth_of(top);
+  top_depth_ = depth_of(top) - directory.depth();
   reach_ = reach;
   std::vector<Level> levels;
   levels.push_back(Level{.standing = {place}, .path_length = top.size()});
@@ -111,6 +121,10 @@ std::optional<GuardWalk::Level> GuardWalk::descend(Level& level) {
       cannot_enter(name, entered.error().errno_value);
       if (entered.error().errno_value == ENOENT) level.missed.push_back(inode);
       if (memory_) memory_->next.not_plain(level.row);
+      continue;
+    }
+    if (place == Place::linked && !package_links_.is_first_visit(*directory_)) {
+      if (!directory_->leave()) found_.give_up(Stop::disturbed);
       continue;
     }
     Level below{.standing = {*place}, .path_length = path_.size()};
@@ -214,6 +228,8 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
   const std::string passed_over = std::exchange(passed_over_, {});
   level.listed = file_clock();
+  const bool wants_links =
+      names_.git_file() || (follows_package_links_ && level.standing.place != Place::packages);
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_,
                      [&](std::string_view name, unsigned char type, std::uint64_t inode) {
@@ -226,7 +242,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
                        }
                        if (names_.interesting(name))
                          sight.push_back({std::string(name), folded(name), type});
-                       if (type == DT_LNK && names_.git_file()) links.emplace_back(name);
+                       if (type == DT_LNK && wants_links) links.emplace_back(name);
                        return Next::go_on;
                      });
   if (!read) cannot_list(read.error());
@@ -239,15 +255,54 @@ void GuardWalk::look(Level& level) {
   const Sight sight = read_entries(level, links);
   level.standing = standing_of(level.standing.place, sight);
   const Standing& standing = level.standing;
-  if (memory_ && sight.empty() && may_be_plain(standing.place)) memory_->next.plain(level.row);
+  const Leading leading = follows_package_links_ ? look_at_links(level, links) : Leading::elsewhere;
+  if (memory_ && sight.empty() && may_be_plain(standing.place) && leading == Leading::elsewhere)
+    memory_->next.plain(level.row);
   if (!sight.empty())
     for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
+  if (standing.place == Place::linked) return;
   if (standing.git) look_in_git(level, sight);
   for (const Seen& seen : sight)
     if (seen.folded == ".git") look_at_git_file(seen);
   // git follows a symlink in place of a submodule's git directory to settings we never see.
   if (standing.git || standing.is_git_place() || standing.holds_git_directories())
     for (const std::string& name : links) add_git_link(name, path_);
+}
+
+// Also if no name counts in every directory: the next walk, with other names, may have the same index.
+GuardWalk::Leading GuardWalk::look_at_links(const Level& level,
+                                            const std::vector<std::string>& links) {
+  auto leading = Leading::elsewhere;
+  if (level.standing.place == Place::packages) return leading;
+  for (const std::string& name : links) {
+    if (found_.stopped()) break;
+    // What is reached by a path with such a name is packages by that name.
+    const auto below = place_below(level.standing, folded(name), Reach::everything);
+    if (!below || *below == Place::packages) continue;
+    errno = 0;
+    const std::string text = read_link(directory_->fd(), name);
+    if (text.empty() && errno == EINVAL) found_.disturbed();  // a directory now, and not entered
+    const bool may_lead = may_lead_into_packages(text);
+    // ".." leads from a directory of packages to others.
+    if (text.empty() || (!may_lead && level.standing.place != Place::linked)) continue;
+    leading = Leading::into_packages;
+    const auto added = package_links_.add(directory_->fd(), name, join(path_, name));
+    if (added == PackageLinks::Added::unfollowable && may_lead) add_unfollowable(name);
+  }
+  return leading;
+}
+
+// "app -> /proc/self/cwd/node_modules/app" leads to another directory for each program. Such a symlink counts itself.
+void GuardWalk::add_unfollowable(const std::string& name) {
+  struct stat status{};
+  if (names_.anywhere().empty() ||
+      ::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+      !S_ISLNK(status.st_mode) || path_.size() + name.size() >= kLongestPath)
+    return;
+  GuardedPath found = make_fact(join(path_, name), std::string(names_.anywhere().front().name),
+                                status, born_at(directory_->fd(), name.c_str()));
+  found.link = read_link(directory_->fd(), name);
+  found_.keep(std::move(found));
 }
 
 // git writes through symlinks: with "logs/HEAD -> ~/.bashrc" every commit adds a line there. It makes one itself only as

@@ -16,6 +16,7 @@
 #include "guards/findings.h"
 #include "guards/git/names.h"
 #include "guards/links/link_walk.h"
+#include "guards/links/package_links.h"
 #include "guards/names.h"
 #include "guards/place.h"
 #include "host/facts.h"
@@ -54,13 +55,15 @@ class GuardWalk {
             GitNames* git_names = nullptr, Spill spill = {})
       : names_(names),
         found_(limits, spill ? Findings::Beyond::go_on : Findings::Beyond::end),
-        links_(found_, std::move(writable)),
+        links_(found_, writable),
+        package_links_(found_, std::move(writable)),
         git_names_(git_names),
         spill_(std::move(spill)) {}
   GuardWalk(const GuardWalk&) = delete;
   GuardWalk& operator=(const GuardWalk&) = delete;
 
-  // Everything below `root`. Directories that an index says to be as they were are not listed.
+  // Everything below `root`, and what symlinks below it lead to in directories of packages. Directories that an index says to be
+  // as they were are not listed.
   Result<void> tree(const Path& root, const TreeMemory& memory = {});
   // Only where git keeps settings: the directory itself, its modules and worktrees.
   Result<void> git_directory(const Path& path);
@@ -75,6 +78,7 @@ class GuardWalk {
   // The result, sorted and unique.
   std::vector<GuardedPath> take_guarded();
   std::vector<GitDirectory> take_git();  // sorted
+  std::vector<PackageLink> take_package_links() { return package_links_.take(); }
   bool complete() const { return found_.complete(); }
   using Stop = WalkStop;
   Stop stop() const { return found_.stop(); }
@@ -105,6 +109,7 @@ class GuardWalk {
 
   Result<void> walk(const Path& top, Place place, Reach reach);
   Result<void> walk(DirectoryStack& directory, const Path& top, Place place, Reach reach);
+  void walk_linked();
   void enter_index(Level& level, std::string_view name);
   void leave_index(const Level& level);
   bool is_known(const Level& level) const;
@@ -113,6 +118,9 @@ class GuardWalk {
   void look(Level& level);
   std::optional<Level> descend(Level& level);
   Sight read_entries(Level& level, std::vector<std::string>& links);
+  enum class Leading : std::uint8_t { elsewhere, into_packages };
+  Leading look_at_links(const Level& level, const std::vector<std::string>& links);
+  void add_unfollowable(const std::string& name);
   void look_in_git(const Level& level, const Sight& sight);
   void look_for_links(const Level& level);
   void add_git_link(const std::string& name, const Path& above);
@@ -135,6 +143,8 @@ class GuardWalk {
   const GuardNames& names_;
   Findings found_;
   LinkWalk links_;
+  PackageLinks package_links_;
+  bool follows_package_links_ = false;
   std::optional<Seen> appearing_{};  // in the first directory that is looked at
   std::string passed_over_{};        // there, too
   Reach reach_ = Reach::everything;

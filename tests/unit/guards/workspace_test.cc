@@ -383,7 +383,8 @@ TEST(WorkspaceTest, LinksInAGitDirectoryDoNotDisturbIt) {
       "mkdir -p shared w/x/objects w/x/refs && touch w/x/HEAD && ln -s ../../../shared "
       "w/x/objects/info && ln -s missing w/x/objects/pack");
   const WorkspaceFacts facts = look(tree / "w");
-  EXPECT_EQ(summary(facts, tree / "w"), (Lines{"x/objects/info: .git -> ../../../shared", "x/objects/pack: .git -> missing"}));
+  EXPECT_EQ(summary(facts, tree / "w"),
+            (Lines{"x/objects/info: .git -> ../../../shared", "x/objects/pack: .git -> missing"}));
 }
 
 TEST(WorkspaceTest, RemovedAndNewDirectoriesDoNotDisturbIt) {
