@@ -118,6 +118,16 @@ struct LinkedWorktree {
   bool operator==(const LinkedWorktree&) const = default;
 };
 
+// A symlink that leads from outside of directories of packages (node_modules) into one, so that names which count in every
+// directory count there too.
+struct PackageLink {
+  Path path{};  // canonical on the host
+  std::string text{};
+  Path place{};    // where it leads; the directory need not exist
+  Path through{};  // the link behind which it is, where that makes it count
+  bool operator==(const PackageLink&) const = default;
+};
+
 // The result of walking the workspace.
 struct WorkspaceFacts {
   std::vector<GuardedPath> guarded{};  // sorted by path
@@ -131,7 +141,8 @@ struct WorkspaceFacts {
   bool stopped = false;            // after a run: the walk ended early
   std::int64_t started = 0;        // when the walk began, in nanoseconds of the file systems' clock
   std::vector<NamedPath> named{};  // by git's configuration when the walk began; sorted
-  std::vector<std::string> notes{};  // what should be guarded and is not
+  std::vector<std::string> notes{};          // what should be guarded and is not
+  std::vector<PackageLink> package_links{};  // sorted
   bool operator==(const WorkspaceFacts&) const = default;
 };
 

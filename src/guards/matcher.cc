@@ -78,9 +78,11 @@ GuardMatcher::GuardMatcher(GuardedTree tree)
       outside_git_(has_path(tree_.before.outside_git, tree_.root)) {}
 
 std::optional<std::string> GuardMatcher::guard_of(const Path& path, const Path& made) const {
-  if (path == tree_.root || !is_within(path, tree_.root)) return std::nullopt;
+  // A link may lead to another tree.
+  if (path == tree_.root || !is_within(path, tree_.root)) return linked_guard(path);
   std::optional<std::string> guard = known_guard(path);
   if (!guard) guard = named_guard(path);
+  if (!guard) guard = linked_guard(path);
   if (!guard) guard = guard_on_the_way(path, made);
   return guard;
 }
@@ -108,6 +110,23 @@ std::optional<std::string> GuardMatcher::guard_behind_link(const GuardedPath& li
       if (!place.empty() && is_within(path, place) && !is_within(link.path, place))
         return std::string(guard.name);
     }
+  return std::nullopt;
+}
+
+// In packages, where a symlink leads.
+std::optional<std::string> GuardMatcher::linked_guard(const Path& path) const {
+  for (const PackageLink& link : tree_.before.package_links) {
+    if (path == link.place || !is_within(path, link.place)) continue;
+    const std::vector<std::string> names = folded_components(relative_to(path, link.place));
+    std::optional<Place> place = Place::linked;
+    for (std::size_t index = 0; index < names.size() && place; ++index) {
+      for (const Guard& guard : names_.anywhere())
+        if (begins_with(std::span(names).subspan(index), guard.folded) &&
+            !(guard.only_file && names.size() - index > guard.folded.size()))
+          return std::string(guard.name);
+      place = place_below({*place}, names[index], Reach::everything);
+    }
+  }
   return std::nullopt;
 }
 

@@ -24,7 +24,7 @@ class GuardMatcher {
  public:
   explicit GuardMatcher(GuardedTree tree);
 
-  // The guard that a regular file at `path` (in the tree, without symlinks) would touch if it were written now, with
+  // The guard that a regular file at `path` (in the tree or where its symlinks lead, without symlinks) would touch if it were written now, with
   // the directories above it: because it is listed already, because a walk would list it then, or because a walk
   // would list something else on account of it (HEAD is the last part of a bare repository). Nothing: a walk
   // afterwards lists what it lists now, and `path` lies in none of that.
@@ -34,6 +34,7 @@ class GuardMatcher {
  private:
   std::optional<std::string> known_guard(const Path& path) const;
   std::optional<std::string> guard_behind_link(const GuardedPath& link, const Path& path) const;
+  std::optional<std::string> linked_guard(const Path& path) const;
   std::optional<std::string> named_guard(const Path& path) const;
   std::optional<std::string> guard_on_the_way(const Path& path, const Path& made) const;
   enum class Entry : std::uint8_t { missing, made };

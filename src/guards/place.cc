@@ -2,17 +2,23 @@
 
 #include <algorithm>
 
+#include "sys/tree/directory_stack.h"
+
 namespace coop::guards {
 
-namespace {
-
-// Package managers unpack foreign trees here, with editor settings of their authors in them, and verify checksums. Host
-// programs are not started in these directories.
 bool holds_packages(std::string_view folded) {
   return folded == "node_modules" || folded == "vendor" || folded == "site-packages";
 }
 
-}  // namespace
+bool lies_in_packages(std::string_view relative) {
+  Standing standing{Place::top};
+  while (!relative.empty()) {
+    const std::string name = folded(take_component(relative));
+    const Place below = place_below(standing, name, Reach::everything).value_or(Place::ordinary);
+    standing = {below, below == Place::dot_git};
+  }
+  return standing.place == Place::packages;
+}
 
 bool has(const Sight& sight, std::string_view folded) {
   return std::ranges::any_of(sight, [&](const Seen& seen) { return seen.folded == folded; });
@@ -22,11 +28,14 @@ Standing standing_of(Place place, const Sight& sight) {
   const bool head = has(sight, "head");
   const bool bare = head && has(sight, "objects") && has(sight, "refs");
   const bool shared = head && has(sight, "commondir");
+  if (place == Place::linked) return {place, false};
   return {place, place == Place::dot_git || place == Place::worktree || bare || shared ||
                      (place == Place::module && head)};
 }
 
 std::optional<Place> place_below(const Standing& standing, std::string_view folded, Reach reach) {
+  if (standing.place == Place::linked)
+    return folded == ".git" || holds_packages(folded) ? std::nullopt : std::optional(Place::linked);
   if (standing.place == Place::worktrees) return Place::worktree;
   if (standing.place == Place::modules) return Place::module;
   if (standing.git && folded == "modules") return Place::modules;

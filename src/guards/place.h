@@ -17,6 +17,7 @@ enum class Place : std::uint8_t {
   top,
   ordinary,
   packages,  // below node_modules and the like
+  linked,    // there as well, but a symlink outside leads to it or to a directory above
   dot_git,
   modules,
   module,
@@ -52,10 +53,21 @@ Standing standing_of(Place place, const Sight& sight);
 // Where a directory of that name stands; nothing when it is not entered.
 std::optional<Place> place_below(const Standing& standing, std::string_view folded, Reach reach);
 
+// Package managers unpack foreign trees here, with editor settings of their authors in them, and verify checksums. Host
+// programs are not started in these directories. `folded` is a name in lower case.
+bool holds_packages(std::string_view folded);
+// By the path from the top of a tree alone.
+bool lies_in_packages(std::string_view relative);
+
 // The guards that are looked for in such a directory.
 template <typename Visit>
 void for_each_guard(const GuardNames& names, const Standing& standing, const Sight& sight,
                     Visit visit) {
+  if (standing.place == Place::linked) {
+    // The rest is looked for by the path through the packages.
+    for (const Guard& guard : names.anywhere()) visit(guard);
+    return;
+  }
   if (standing.git)
     for (const Guard& guard : names.in_git()) visit(guard);
   if (standing.place == Place::top || has(sight, ".git"))

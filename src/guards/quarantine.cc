@@ -18,6 +18,7 @@
 #include "guards/git/directory.h"
 #include "guards/git/judge.h"
 #include "guards/git/outside.h"
+#include "guards/links/package_links.h"
 #include "guards/names.h"
 #include "guards/quarantine_store.h"
 #include "guards/trail.h"
@@ -72,6 +73,10 @@ class Quarantine {
         known_.emplace(path.path, &path);
         moved_.emplace(std::pair(path.device, path.inode), &path);
       }
+    for (const WorkspaceFacts& facts : before)
+      known_links_.insert(known_links_.end(), facts.package_links.begin(),
+                          facts.package_links.end());
+    std::ranges::sort(known_links_, {}, &PackageLink::path);
   }
 
   QuarantineReport run() {
@@ -116,6 +121,7 @@ class Quarantine {
     known.named.insert(known.named.end(), appeared_.begin(), appeared_.end());
     std::ranges::sort(known.named);
     gone_ = false;
+    took_links_ = false;
     taken_.clear();
     const Result<SecondLook> now = inspect_again(
         root, trees_.names, known, trees_.roots,
@@ -139,7 +145,7 @@ class Quarantine {
     now_ = nullptr;
     // Of several symlinks that lead to a path one is listed. Without the new ones it may be one of the user's.
     behind_new_ = behind_new_ && !taken_.empty();
-    if (now->disturbed || gone_ || behind_new_) return Looked::disturbed;
+    if (now->disturbed || gone_ || behind_new_ || took_links_) return Looked::disturbed;
     if (now->complete) return Looked::quiet;
     note(root, "could not be scanned completely: some guarded files may remain");
     report_.complete = report_.complete && !before.complete && !now->stopped;
@@ -183,7 +189,7 @@ class Quarantine {
               ? !may_have_changed_since(base, found, before.started)
               : !is_new(base, found, before))
         return;
-      if (was_elsewhere(found)) return;
+      if (was_elsewhere(found) || take_links_to(root, before, found)) return;
       // A repository that was made inside stays usable if it runs nothing on the host.
       const std::optional<std::string> danger =
           appeared                          ? kNamedMeanwhile
@@ -262,6 +268,32 @@ class Quarantine {
     });
   }
 
+  // It was in a directory of packages before, where its name did not count.
+  bool was_packed(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) const {
+    const policy::GuardKind kind = policy::guard_kind(found.guard);
+    const Path above = parent_of(found.path);
+    return (kind == policy::GuardKind::anywhere || kind == policy::GuardKind::file) &&
+           found.through.empty() &&
+           lies_in_packages(relative_to(above, base_of(root, before, found.path))) &&
+           std::ranges::none_of(
+               known_links_, [&](const PackageLink& link) { return covers(link, found.path); }) &&
+           !may_have_changed_since(above, found, before.started);
+  }
+
+  // What packages have is left alone, and the new symlinks that make it count are moved: the sandbox may have chosen what
+  // they lead to.
+  bool take_links_to(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
+    if (!was_packed(root, before, found)) return false;
+    const auto links = new_ways_to(found.path, now_->package_links, known_links_);
+    for (const PackageLink& link : links) {
+      took_links_ = true;
+      if (taken_.contains(link.path)) continue;
+      move(root, before, {.path = link.path, .guard = found.guard, .link = link.text},
+           "it leads to packages with " + printable(found.path));
+    }
+    return !links.empty();
+  }
+
   // Of a repository that an earlier sandbox made: without settings it would have no remotes.
   bool put_settings_back(const Path& base, std::string_view relative, const GuardedPath& found) {
     const Version* const old = find_version(trees_.versions, found.path);
@@ -320,7 +352,7 @@ class Quarantine {
   Spilled spill(const Path& root, const WorkspaceFacts& before, DirectoryStack& directory,
                 const std::string& name, const GuardedPath& found) {
     if (find(found.path) != nullptr || !is_new(base_of(root, before, found.path), found, before) ||
-        is_within(found.path, store_.directory()))
+        was_packed(root, before, found) || is_within(found.path, store_.directory()))
       return Spilled::left;
     directory.make_writable();
     const Result<Path> gathered =
@@ -601,9 +633,11 @@ class Quarantine {
   QuarantineReport report_{};
   std::chrono::milliseconds patience_{1000};  // in all
   std::size_t notes_left_out_ = 0;
-  std::set<Path> taken_{};               // by the present look
-  bool behind_new_ = false;              // something is behind a link that was taken away
-  const WorkspaceFacts* now_ = nullptr;  // what the present look has seen
+  std::set<Path> taken_{};                  // by the present look
+  bool behind_new_ = false;                 // something is behind a link that was taken away
+  const WorkspaceFacts* now_ = nullptr;     // what the present look has seen
+  std::vector<PackageLink> known_links_{};  // sorted by path
+  bool took_links_ = false;                 // the present look has moved some
   bool gone_ = false;  // something that the present look has seen was not there to be taken
   std::vector<NamedPath> appeared_{};  // of the tree that is looked through
 };

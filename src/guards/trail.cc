@@ -1,5 +1,6 @@
 #include "guards/trail.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <deque>
 
 #include "base/path.h"
-#include "sys/tree/directory_stack.h"
 
 namespace coop::guards {
 
@@ -66,6 +66,12 @@ std::int64_t born_at(int directory, const char* name) {
   return std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec;
 }
 
+unsigned char type_of(int directory, const char* name) {
+  struct stat status{};
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
 std::string read_link(int directory, const std::string& name) {
   std::array<char, PATH_MAX> buffer;
   const ssize_t length = ::readlinkat(directory, name.c_str(), buffer.data(), buffer.size());
@@ -87,6 +93,19 @@ const Path* tree_of(const Path& path, std::span<const Path> trees) {
   return found == trees.end() ? nullptr : &*found;
 }
 
+Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> trees) {
+  Result<DirectoryStack> opened = DirectoryStack::open(directory);
+  const Path* const tree = tree_of(directory, trees);
+  if (opened || opened.error().errno_value != EACCES || tree == nullptr) return opened;
+  DirectoryStack below = TRY(DirectoryStack::open(*tree));
+  TRY(below.enter_all(relative_to(directory, *tree)));
+  return below;
+}
+
+bool may_hide_something(int parent, const std::string& name) {
+  return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 bool holds_a_tree(const Path& path, std::span<const Path> trees) {
   return std::ranges::any_of(trees, [&](const Path& tree) { return is_within(tree, path); });
 }
@@ -96,18 +115,19 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
   Path at = "/";
   std::deque<std::string> names;
   put_in_front(names, path);
-  bool missing = false;  // from here on purely textual
+  std::size_t missing = 0;  // components at the end of `at`
   while (!names.empty()) {
     const std::string name = names.front();
     names.pop_front();
     if (name == "..") {
       at = parent_of(at);
+      if (missing > 0) --missing;
       continue;
     }
     Path below = join(at, name);
     const std::optional<Observed> observed =
-        missing ? std::nullopt : look_once(below, writable, memo);
-    missing = !observed;
+        missing > 0 ? std::nullopt : look_once(below, writable, memo);
+    if (!observed) ++missing;
     if (!observed || observed->link.empty()) {
       at = std::move(below);
       if (observed && names.empty()) trail.status = observed->status, trail.born = observed->born;
@@ -120,7 +140,7 @@ Trail follow_trail(const Path& path, std::span<const Path> writable, TrailMemo* 
         TrailLink{std::move(below), observed->link, observed->status, observed->born});
   }
   // ".." or a symlink to "/" came last.
-  if (!missing && !trail.status)
+  if (missing == 0 && !trail.status)
     if (const std::optional<Observed> last = look_once(at, writable, memo))
       trail.status = last->status, trail.born = last->born;
   trail.place = std::move(at);

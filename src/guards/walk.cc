@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
-#include <span>
-#include <tuple>
 
 #include "base/path.h"
 #include "guards/git/directory.h"
@@ -25,55 +23,6 @@ namespace {
 // each would cost a walk down to it, and a run could leave hours of work.
 constexpr std::size_t kLongestPath = 16384;
 
-std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-GuardedPath make_fact(const Path& path, const std::string& guard, const struct stat& status,
-                      std::int64_t born) {
-  return GuardedPath{.path = path,
-                     .guard = guard,
-                     .device = status.st_dev,
-                     .inode = status.st_ino,
-                     .born = born,
-                     .changed = nanoseconds(status.st_ctim),
-                     .links = status.st_nlink,
-                     .directory = S_ISDIR(status.st_mode)};
-}
-
-unsigned char type_of(int directory, const char* name) {
-  struct stat status{};
-  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0) return DT_UNKNOWN;
-  return static_cast<unsigned char>(IFTODT(status.st_mode));
-}
-
-// Whether a directory that we cannot read may contain something new. Our own directories have been
-// made readable: this is about those of other users.
-bool may_hide_something(int parent, const std::string& name) {
-  return ::faccessat(parent, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-}
-
-GuardedPath fact_of(const TrailLink& link, const std::string& guard) {
-  GuardedPath found = make_fact(link.path, guard, link.status, link.born);
-  found.link = link.text;
-  return found;
-}
-
-// It is in the guarded directory that the link is in.
-bool is_behind(const Path& path, const GuardedPath& link) {
-  return !link.through.empty() && is_within(path, link.through);
-}
-
-// The directories above may be unreadable as well.
-Result<DirectoryStack> open_within(const Path& directory, std::span<const Path> trees) {
-  Result<DirectoryStack> opened = DirectoryStack::open(directory);
-  const Path* const tree = tree_of(directory, trees);
-  if (opened || opened.error().errno_value != EACCES || tree == nullptr) return opened;
-  DirectoryStack below = TRY(DirectoryStack::open(*tree));
-  TRY(below.enter_all(relative_to(directory, *tree)));
-  return below;
-}
-
 // Where a directory of an index may be plain: elsewhere git directories are recognised by what is around them.
 bool may_be_plain(Place place) { return place == Place::ordinary || place == Place::packages; }
 
@@ -82,11 +31,16 @@ bool may_be_plain(Place place) { return place == Place::ordinary || place == Pla
 std::int64_t file_clock() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return nanoseconds(now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
-  if (memory.directory.empty()) return walk(root, Place::top, Reach::everything);
+  follows_package_links_ = true;
+  if (memory.directory.empty()) {
+    TRY(walk(root, Place::top, Reach::everything));
+    walk_linked();
+    return {};
+  }
   DirectoryStack directory = TRY(DirectoryStack::open(root));
   const IndexPlace place{memory.directory, root, names_.interesting_key()};
   TreeIndex known =
@@ -100,7 +54,18 @@ Result<void> GuardWalk::tree(const Path& root, const TreeMemory& memory) {
   if (whole && memory.watch != nullptr && memory.learning == TreeMemory::Learning::yes)
     memory.watch->learn(place, directory.fd(), std::move(memory_->next).take());
   memory_.reset();
+  if (walked) walk_linked();
   return walked;
+}
+
+// Without an index: that one has these directories as packages.
+void GuardWalk::walk_linked() {
+  while (!found_.stopped()) {
+    std::optional<PackageLinks::Target> target = package_links_.next();
+    if (!target) return;
+    [[maybe_unused]] const Result<void> is_open =
+        walk(target->directory, target->path, Place::linked, Reach::everything);
+  }
 }
 
 Result<void> GuardWalk::git_directory(const Path& path) {
@@ -121,14 +86,14 @@ Result<void> GuardWalk::walk(const Path& top, Place place, Reach reach) {
 Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place place, Reach reach) {
   directory_ = &directory;
   path_ = top;
-  top_depth_ = depth_of(top);
+  top_depth_ = depth_of(top) - directory.depth();
   reach_ = reach;
   std::vector<Level> levels;
   levels.push_back(Level{.standing = {place}, .path_length = top.size()});
   if (memory_ && memory_->known.size() > 0) levels.back().known = 0;
   enter_index(levels.back(), {});
   look(levels.back());
-  while (!levels.empty() && !stopped()) {
+  while (!levels.empty() && !found_.stopped()) {
     if (std::optional<Level> below = descend(levels.back())) {
       look(*below);
       levels.push_back(std::move(*below));
@@ -138,7 +103,7 @@ Result<void> GuardWalk::walk(DirectoryStack& directory, const Path& top, Place p
     path_.resize(levels.back().path_length);
     leave_index(levels.back());
     levels.pop_back();
-    if (!levels.empty() && !directory.leave()) give_up(Stop::disturbed);
+    if (!levels.empty() && !directory.leave()) found_.give_up(Stop::disturbed);
   }
   directory_ = nullptr;
   return {};
@@ -156,6 +121,10 @@ std::optional<GuardWalk::Level> GuardWalk::descend(Level& level) {
       cannot_enter(name, entered.error().errno_value);
       if (entered.error().errno_value == ENOENT) level.missed.push_back(inode);
       if (memory_) memory_->next.not_plain(level.row);
+      continue;
+    }
+    if (place == Place::linked && !package_links_.is_first_visit(*directory_)) {
+      if (!directory_->leave()) found_.give_up(Stop::disturbed);
       continue;
     }
     Level below{.standing = {*place}, .path_length = path_.size()};
@@ -228,26 +197,27 @@ void GuardWalk::look_in_index(Level& level) {
 // with all that is in it: a program that exchanges the two again and again would hide it from every look.
 void GuardWalk::cannot_enter(const std::string& name, int error) {
   if (error == ENOENT) return;
-  if (error == ENOTDIR || error == ELOOP) return disturbed();
-  if (error != EACCES || may_hide_something(directory_->fd(), name)) complete_ = false;
+  if (error == ENOTDIR || error == ELOOP) return found_.disturbed();
+  if (error != EACCES || may_hide_something(directory_->fd(), name)) found_.incomplete();
 }
 
 // The kernel lists nothing in a directory that has been removed since it was opened: nothing is in it.
 void GuardWalk::cannot_list(const Error& error) {
-  if (error.errno_value != ENOENT) complete_ = false;
+  if (error.errno_value != ENOENT) found_.incomplete();
 }
 
 // Directories that were gone when they should be entered: were they removed, or do they have another name here? ext4 gives
 // the inode of a removed one to the next that is made.
 void GuardWalk::look_for_missed(const Level& level) {
-  if (::lseek(directory_->fd(), 0, SEEK_SET) < 0) return disturbed();
+  if (::lseek(directory_->fd(), 0, SEEK_SET) < 0) return found_.disturbed();
   const std::set<std::uint64_t> missed(level.missed.begin(), level.missed.end());
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_,
                      [&](std::string_view name, unsigned char type, std::uint64_t inode) {
                        if ((type != DT_DIR && type != DT_UNKNOWN) || !missed.contains(inode))
                          return Next::go_on;
-                       if (born_at(directory_->fd(), name.data()) <= level.listed) disturbed();
+                       if (born_at(directory_->fd(), name.data()) <= level.listed)
+                         found_.disturbed();
                        return Next::go_on;
                      });
   if (!read) cannot_list(read.error());
@@ -258,13 +228,12 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
   if (appearing_) sight.push_back(*std::exchange(appearing_, std::nullopt));
   const std::string passed_over = std::exchange(passed_over_, {});
   level.listed = file_clock();
+  const bool wants_links =
+      names_.git_file() || (follows_package_links_ && level.standing.place != Place::packages);
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_,
                      [&](std::string_view name, unsigned char type, std::uint64_t inode) {
-                       if (++entries_ > limits_.entries) {
-                         give_up(Stop::too_large);
-                         return Next::stop;
-                       }
+                       if (!found_.count_entry()) return Next::stop;
                        if (name == passed_over) return Next::go_on;
                        if (type == DT_UNKNOWN) type = type_of(directory_->fd(), name.data());
                        if (type == DT_DIR) {
@@ -273,7 +242,7 @@ Sight GuardWalk::read_entries(Level& level, std::vector<std::string>& links) {
                        }
                        if (names_.interesting(name))
                          sight.push_back({std::string(name), folded(name), type});
-                       if (type == DT_LNK && names_.git_file()) links.emplace_back(name);
+                       if (type == DT_LNK && wants_links) links.emplace_back(name);
                        return Next::go_on;
                      });
   if (!read) cannot_list(read.error());
@@ -286,15 +255,54 @@ void GuardWalk::look(Level& level) {
   const Sight sight = read_entries(level, links);
   level.standing = standing_of(level.standing.place, sight);
   const Standing& standing = level.standing;
-  if (memory_ && sight.empty() && may_be_plain(standing.place)) memory_->next.plain(level.row);
+  const Leading leading = follows_package_links_ ? look_at_links(level, links) : Leading::elsewhere;
+  if (memory_ && sight.empty() && may_be_plain(standing.place) && leading == Leading::elsewhere)
+    memory_->next.plain(level.row);
   if (!sight.empty())
     for_each_guard(names_, standing, sight, [&](const Guard& guard) { match(guard, sight); });
+  if (standing.place == Place::linked) return;
   if (standing.git) look_in_git(level, sight);
   for (const Seen& seen : sight)
     if (seen.folded == ".git") look_at_git_file(seen);
   // git follows a symlink in place of a submodule's git directory to settings we never see.
   if (standing.git || standing.is_git_place() || standing.holds_git_directories())
     for (const std::string& name : links) add_git_link(name, path_);
+}
+
+// Also if no name counts in every directory: the next walk, with other names, may have the same index.
+GuardWalk::Leading GuardWalk::look_at_links(const Level& level,
+                                            const std::vector<std::string>& links) {
+  auto leading = Leading::elsewhere;
+  if (level.standing.place == Place::packages) return leading;
+  for (const std::string& name : links) {
+    if (found_.stopped()) break;
+    // What is reached by a path with such a name is packages by that name.
+    const auto below = place_below(level.standing, folded(name), Reach::everything);
+    if (!below || *below == Place::packages) continue;
+    errno = 0;
+    const std::string text = read_link(directory_->fd(), name);
+    if (text.empty() && errno == EINVAL) found_.disturbed();  // a directory now, and not entered
+    const bool may_lead = may_lead_into_packages(text);
+    // ".." leads from a directory of packages to others.
+    if (text.empty() || (!may_lead && level.standing.place != Place::linked)) continue;
+    leading = Leading::into_packages;
+    const auto added = package_links_.add(directory_->fd(), name, join(path_, name));
+    if (added == PackageLinks::Added::unfollowable && may_lead) add_unfollowable(name);
+  }
+  return leading;
+}
+
+// "app -> /proc/self/cwd/node_modules/app" leads to another directory for each program. Such a symlink counts itself.
+void GuardWalk::add_unfollowable(const std::string& name) {
+  struct stat status{};
+  if (names_.anywhere().empty() ||
+      ::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+      !S_ISLNK(status.st_mode) || path_.size() + name.size() >= kLongestPath)
+    return;
+  GuardedPath found = make_fact(join(path_, name), std::string(names_.anywhere().front().name),
+                                status, born_at(directory_->fd(), name.c_str()));
+  found.link = read_link(directory_->fd(), name);
+  found_.keep(std::move(found));
 }
 
 // git writes through symlinks: with "logs/HEAD -> ~/.bashrc" every commit adds a line there. It makes one itself only as
@@ -313,10 +321,7 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
   std::vector<std::string> below;
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
-        if (++entries_ > limits_.entries) {
-          give_up(Stop::too_large);
-          return Next::stop;
-        }
+        if (!found_.count_entry()) return Next::stop;
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
         if (type == DT_LNK || type == DT_DIR)
           below.push_back((type == DT_LNK ? "l" : "d") + std::string(entry));
@@ -324,23 +329,20 @@ void GuardWalk::find_git_links(const std::string& name, const Path& above, std::
       });
   if (!read) cannot_list(read.error());
   for (const std::string& entry : below) {
-    if (stopped()) break;
+    if (found_.stopped()) break;
     if (entry.starts_with('l')) add_git_link(entry.substr(1), path);
     else if (levels > 0) find_git_links(entry.substr(1), path, levels - 1, levels_end);
     else if (levels_end == Deeper::guarded)
       add(entry.substr(1), join(path, entry.substr(1)), ".git", {});
   }
-  if (!directory_->leave()) give_up(Stop::disturbed);
+  if (!directory_->leave()) found_.give_up(Stop::disturbed);
 }
 
 std::vector<std::string> GuardWalk::directories_here() {
   std::vector<std::string> names;
   const Result<void> read =
       for_each_entry(directory_->fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
-        if (++entries_ > limits_.entries) {
-          give_up(Stop::too_large);
-          return Next::stop;
-        }
+        if (!found_.count_entry()) return Next::stop;
         if (type == DT_UNKNOWN) type = type_of(directory_->fd(), entry.data());
         if (type == DT_DIR) names.emplace_back(entry);
         return Next::go_on;
@@ -353,7 +355,7 @@ std::vector<std::string> GuardWalk::directories_here() {
 // what lies below is large.
 void GuardWalk::look_for_links(const Level& level) {
   constexpr std::size_t kDeepest = 64;  // of the names of branches
-  for (std::size_t at = 0; at < level.pending.size() && !stopped();) {
+  for (std::size_t at = 0; at < level.pending.size() && !found_.stopped();) {
     const std::string name(level.pending.c_str() + at);
     at += name.size() + 1;
     const std::string whole = folded(name);
@@ -366,23 +368,25 @@ void GuardWalk::look_for_links(const Level& level) {
       continue;
     }
     if (whole == "objects") {
-      for (const char* const below : {"info", "pack"})
-        find_git_links(below, join(path_, name), 1, Deeper::ignored);
+      // Symlinks in their places are listed already.
+      for (const std::string& below : directories_here())
+        if (const std::string kind = folded(below); kind == "info" || kind == "pack")
+          find_git_links(below, join(path_, name), 1, Deeper::ignored);
     } else {
       // git-lfs and git-annex make directories objects/ab/cd, and keep little elsewhere.
       for (const std::string& below : directories_here())
         find_git_links(below, join(path_, name), folded(below) == "objects" ? 1 : kDeepest,
                        Deeper::ignored);
     }
-    if (!directory_->leave()) give_up(Stop::disturbed);
+    if (!directory_->leave()) found_.give_up(Stop::disturbed);
   }
 }
 
 void GuardWalk::look_in_git(const Level& level, const Sight& sight) {
   const Standing& standing = level.standing;
   const bool known_place = standing.place == Place::module || standing.place == Place::worktree;
-  if (path_.size() < PATH_MAX && path_bytes_ <= limits_.path_bytes) {
-    count_path(path_);
+  if (path_.size() < PATH_MAX && !found_.paths_overflow()) {
+    found_.count_path(path_);
     if (known_place) git_directories_.insert(path_);
     struct stat status{};
     if (::fstat(directory_->fd(), &status) == 0)
@@ -406,7 +410,7 @@ void GuardWalk::look_at_git_file(const Seen& seen) {
   struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
   // Listed as something else, it is not entered; listed as a directory, it may be one again when it is.
-  if (S_ISDIR(status.st_mode) != (seen.type == DT_DIR)) disturbed();
+  if (S_ISDIR(status.st_mode) != (seen.type == DT_DIR)) found_.disturbed();
   if (S_ISDIR(status.st_mode)) return;
   if (names_.git_file()) find_git_pointer(name, Place::ordinary);
   if (git_names_ == nullptr || path_.size() >= PATH_MAX) return;
@@ -417,9 +421,9 @@ void GuardWalk::look_at_git_file(const Seen& seen) {
 
 // A .git or commondir file, or any other entry with that name.
 void GuardWalk::find_git_pointer(const std::string& name, Place place) {
-  const std::size_t index = guarded_.size();
+  const std::size_t index = found_.guarded().size();
   add(name, join(path_, name), ".git", {});
-  if (guarded_.size() == index || path_.size() >= PATH_MAX) return;
+  if (found_.guarded().size() == index || path_.size() >= PATH_MAX) return;
   const std::optional<std::string> text = read_small(directory_->fd(), name);
   if (!text) return;
   if (folded(name) == ".git") {
@@ -428,7 +432,7 @@ void GuardWalk::find_git_pointer(const std::string& name, Place place) {
     if (leads) git_files_.emplace_back(index, *leads);
   } else if (place == Place::worktree) {
     const std::optional<std::string> target = parse_pointer(*text);
-    guarded_[index].harmless =
+    found_.guarded()[index].harmless =
         target && resolve_plainly(*target, path_) == parent_of(parent_of(path_));
   }
 }
@@ -458,7 +462,7 @@ void GuardWalk::follow(const Guard& guard, std::size_t index, const std::string&
     return cannot_enter(name, below.error().errno_value);
   for (const std::string& next : names_like(guard.folded[index + 1]))
     follow(guard, index + 1, next, path);
-  if (!directory_->leave()) give_up(Stop::disturbed);
+  if (!directory_->leave()) found_.give_up(Stop::disturbed);
 }
 
 std::vector<std::string> GuardWalk::names_like(std::string_view folded_name) {
@@ -474,7 +478,7 @@ std::vector<std::string> GuardWalk::names_like(std::string_view folded_name) {
 
 void GuardWalk::add(const std::string& name, const Path& path, const std::string& guard,
                     std::string_view rest) {
-  const bool overflows = spill_ && path_bytes_ > limits_.path_bytes;
+  const bool overflows = spill_ && found_.paths_overflow();
   if (path.size() > kLongestPath && !overflows) return add_ancestor(path, guard);
   struct stat status{};
   if (::fstatat(directory_->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) < 0) return;
@@ -483,162 +487,26 @@ void GuardWalk::add(const std::string& name, const Path& path, const std::string
   if (overflows && spill_(*directory_, name, found) == Spilled::taken) return;
   if (policy::guard_kind(guard) == policy::GuardKind::contents)
     found.programs = programs_in(directory_->fd(), name, guard).value_or(found.programs);
-  keep(found);
-  if (S_ISLNK(status.st_mode) && guard != ".git") add_behind_link(found, rest);
-  if (S_ISDIR(status.st_mode)) follow_links_in(path, found);
-}
-
-// "hooks/pre-commit -> ../../scripts/pre-commit": the host runs what it leads to. A directory that two symlinks lead to is
-// looked through once.
-void GuardWalk::follow_links_in(const Path& directory, const GuardedPath& guarded) {
-  if (!followed_in_.insert(directory).second) return;
-  Result<DirectoryStack> opened = open_within(directory, writable_);
-  if (!opened && (opened.error().errno_value == ENOTDIR || opened.error().errno_value == ELOOP))
-    return disturbed();
-  if (opened) follow_links_below(*opened, directory, guarded);
-}
-
-// No call takes a path as long as PATH_MAX; what lies below cannot be changed in a guarded directory that exists, and a
-// new one is moved as a whole.
-void GuardWalk::follow_links_below(DirectoryStack& at, const Path& path,
-                                   const GuardedPath& guarded) {
-  constexpr std::size_t kMost = 1000;
-  std::vector<std::string> links;
-  std::vector<std::string> below;
-  [[maybe_unused]] const Result<void> unreadable_is_empty =
-      for_each_entry(at.fd(), *buffer_, [&](std::string_view entry, unsigned char type) {
-        if (++entries_ > limits_.entries) return Next::stop;
-        if (type == DT_UNKNOWN) type = type_of(at.fd(), entry.data());
-        if (type == DT_LNK) links.emplace_back(entry);
-        if (type == DT_DIR && path.size() + entry.size() + 1 < PATH_MAX) below.emplace_back(entry);
-        return links.size() < kMost ? Next::go_on : Next::stop;
-      });
-  if (links.size() >= kMost || entries_ > limits_.entries) return give_up(Stop::too_large);
-  for (const std::string& name : links) {
-    if (stopped()) return;
-    GuardedPath inside = guarded;
-    inside.path = join(path, name);
-    inside.through = guarded.path;
-    add_behind_link(inside, {});
-  }
-  for (const std::string& name : below) {
-    if (stopped()) return;
-    Path inside = join(path, name);
-    if (!followed_in_.insert(inside).second) continue;
-    const Result<void> entered = at.enter(name);
-    if (!entered) {
-      if (entered.error().errno_value == ENOTDIR || entered.error().errno_value == ELOOP)
-        disturbed();
-      continue;
-    }
-    follow_links_below(at, inside, guarded);
-    if (!at.leave()) return disturbed();
-  }
+  found_.keep(found);
+  if (S_ISLNK(status.st_mode) && guard != ".git") links_.behind(found, rest);
+  if (S_ISDIR(status.st_mode)) links_.in_directory(path, found);
 }
 
 // Lists the deepest parent of `path` that can still be listed.
 void GuardWalk::add_ancestor(const Path& path, const std::string& guard) {
   const Path ancestor = path.substr(0, path.rfind('/', kLongestPath));
-  if (!guarded_.empty() && guarded_.back().path == ancestor) return;
+  const std::vector<GuardedPath>& guarded = found_.guarded();
+  if (!guarded.empty() && guarded.back().path == ancestor) return;
   const std::size_t depth = depth_of(ancestor) - top_depth_;
-  keep(make_fact(ancestor, guard, directory_->status_at(depth), 0));
-}
-
-// A symlink cannot be a mount point. Its target can, if it is in a writable tree; so are the symlinks on the way there, which
-// are put back at the end. Each counts as reached through the one before: where a new one leads is of no interest.
-void GuardWalk::add_behind_link(const GuardedPath& link, std::string_view rest) {
-  constexpr std::size_t kMost = 20'000;
-  // Ending in silence would leave the targets of the user's own links unguarded: another sandbox can make thousands.
-  if (++followed_ > kMost) return give_up(Stop::too_large);
-  const Trail trail = follow_trail(link.path + std::string(rest), writable_, &trails_);
-  Path through = link.path;
-  for (const TrailLink& next : trail.links) {
-    const bool known = next.path == link.path || is_behind(next.path, link);
-    if (known || tree_of(next.path, writable_) == nullptr) continue;
-    GuardedPath found = fact_of(next, link.guard);
-    found.through = std::exchange(through, next.path);
-    keep(std::move(found));
-  }
-  if (trail.place.empty() || !trail.status || is_within(link.path, trail.place)) return;
-  if (is_behind(trail.place, link)) return;
-  GuardedPath found = make_fact(trail.place, link.guard, *trail.status, trail.born);
-  found.through = through;
-  if (tree_of(trail.place, writable_) == nullptr) return follow_links_outside(found);
-  const GuardedPath kept = found;
-  keep(std::move(found));
-  if (kept.directory) follow_links_in(trail.place, kept);
-}
-
-// The symlinks on the path are guarded themselves: they cannot be mount points, and with another
-// target git would obey another file.
-void GuardWalk::named(const NamedPath& name) {
-  const Trail trail = follow_trail(name.path, writable_, &trails_);
-  Path through;
-  for (const TrailLink& link : trail.links) {
-    if (tree_of(link.path, writable_) == nullptr) continue;
-    GuardedPath found = fact_of(link, name.guard);
-    through = link.path;
-    keep(std::move(found));
-  }
-  if (!trail.status) return;
-  GuardedPath found = make_fact(trail.place, name.guard, *trail.status, trail.born);
-  if (tree_of(trail.place, writable_) == nullptr) return follow_links_outside(found);
-  // Making it read-only would affect a whole tree. And git reads no directory as a file.
-  if (holds_a_tree(trail.place, writable_)) return;
-  if (name.guard == ".git/config" && S_ISDIR(trail.status->st_mode)) return;
-  found.through = through;
-  const GuardedPath kept = found;
-  keep(std::move(found));
-  if (kept.directory) follow_links_in(trail.place, kept);
-}
-
-// A directory of hooks that cannot be changed inside, but perhaps what its links lead to: "~/hooks/pre-commit ->
-// ~/work/scripts/check". Its mode stays as it is: settings that a sandbox has written may name any directory.
-void GuardWalk::follow_links_outside(const GuardedPath& directory) {
-  constexpr std::size_t kMost = 1000;
-  if (!directory.directory || directory.guard != ".git/hooks") return;
-  const Result<UniqueFd> opened =
-      open_file(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
-  if (!opened) return;
-  std::vector<std::string> links;
-  const std::unique_ptr<EntryBuffer> buffer = make_entry_buffer();
-  [[maybe_unused]] const Result<void> unreadable_is_empty =
-      for_each_entry(opened->get(), *buffer, [&](std::string_view entry, unsigned char type) {
-        if (type == DT_UNKNOWN) type = type_of(opened->get(), entry.data());
-        if (type == DT_LNK) links.emplace_back(entry);
-        return links.size() < kMost ? Next::go_on : Next::stop;
-      });
-  if (links.size() >= kMost) return give_up(Stop::too_large);
-  for (const std::string& name : links) {
-    GuardedPath link = directory;
-    link.path = join(directory.path, name);
-    link.through = directory.path;
-    add_behind_link(link, {});
-  }
-}
-
-void GuardWalk::keep(GuardedPath found) {
-  count_path(found.path);
-  guarded_.push_back(std::move(found));
-}
-
-void GuardWalk::count_path(const Path& path) {
-  path_bytes_ += path.size();
-  if (path_bytes_ > limits_.path_bytes && !spill_) give_up(Stop::too_large);
+  found_.keep(make_fact(ancestor, guard, directory_->status_at(depth), 0));
 }
 
 std::vector<GitDirectory> GuardWalk::take_git() { return {git_.begin(), git_.end()}; }
 
 std::vector<GuardedPath> GuardWalk::take_guarded() {
   for (const auto& [index, leads] : git_files_)
-    guarded_[index].harmless = git_directories_.contains(leads);
-  // Paths guarded by their own name come before targets of symlinks.
-  std::ranges::sort(guarded_, [](const GuardedPath& left, const GuardedPath& right) {
-    return std::tie(left.path, left.through) < std::tie(right.path, right.through);
-  });
-  const auto rest = std::ranges::unique(guarded_, {}, &GuardedPath::path);
-  guarded_.erase(rest.begin(), rest.end());
-  return std::move(guarded_);
+    found_.guarded()[index].harmless = git_directories_.contains(leads);
+  return found_.take();
 }
 
 }  // namespace coop::guards

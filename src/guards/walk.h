@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "guards/findings.h"
 #include "guards/git/names.h"
+#include "guards/links/link_walk.h"
+#include "guards/links/package_links.h"
 #include "guards/names.h"
 #include "guards/place.h"
-#include "guards/trail.h"
 #include "host/facts.h"
 #include "sys/tree/directory_stack.h"
 #include "sys/tree/entries.h"
@@ -27,14 +29,6 @@ namespace coop::guards {
 
 // CLOCK_REALTIME_COARSE, which file systems use for time stamps, in nanoseconds; the fine clock is ahead of it.
 std::int64_t file_clock();
-
-struct WalkLimits {
-  // The same before and after a run: a sandbox must not be able to make a tree that only one of the looks can see.
-  std::uint64_t entries = 50'000'000;
-  // Bound for all guarded paths together. Without it, a tree of 100,000 levels with a guarded path
-  // in each would take quadratic memory.
-  std::size_t path_bytes = std::size_t{64} << 20;
-};
 
 // Once the limit on paths is reached, guarded entries are passed on one by one: `name` in the directory where the walk
 // is. What is not taken is listed in spite of the limit.
@@ -60,17 +54,21 @@ class GuardWalk {
   GuardWalk(const GuardNames& names, const WalkLimits& limits, std::vector<Path> writable,
             GitNames* git_names = nullptr, Spill spill = {})
       : names_(names),
-        limits_(limits),
-        writable_(std::move(writable)),
+        found_(limits, spill ? Findings::Beyond::go_on : Findings::Beyond::end),
+        links_(found_, writable),
+        package_links_(found_, std::move(writable)),
         git_names_(git_names),
         spill_(std::move(spill)) {}
+  GuardWalk(const GuardWalk&) = delete;
+  GuardWalk& operator=(const GuardWalk&) = delete;
 
-  // Everything below `root`. Directories that an index says to be as they were are not listed.
+  // Everything below `root`, and what symlinks below it lead to in directories of packages. Directories that an index says to be
+  // as they were are not listed.
   Result<void> tree(const Path& root, const TreeMemory& memory = {});
   // Only where git keeps settings: the directory itself, its modules and worktrees.
   Result<void> git_directory(const Path& path);
   // A path named in git's configuration, if it exists. Absolute only.
-  void named(const NamedPath& name);
+  void named(const NamedPath& name) { links_.named(name); }
   // Everything below a directory of a tree.
   Result<void> subtree(const Path& top, Place place, Reach reach);
   // Before that: an entry of the directory counts although it does not exist, or does not count.
@@ -80,10 +78,10 @@ class GuardWalk {
   // The result, sorted and unique.
   std::vector<GuardedPath> take_guarded();
   std::vector<GitDirectory> take_git();  // sorted
-  bool complete() const { return complete_; }
-  // Why not everything was seen. A walk that is disturbed goes on where it can.
-  enum class Stop : std::uint8_t { none, too_large, disturbed };
-  Stop stop() const { return stop_ == Stop::none && disturbed_ ? Stop::disturbed : stop_; }
+  std::vector<PackageLink> take_package_links() { return package_links_.take(); }
+  bool complete() const { return found_.complete(); }
+  using Stop = WalkStop;
+  Stop stop() const { return found_.stop(); }
 
  private:
   struct Level {
@@ -111,6 +109,7 @@ class GuardWalk {
 
   Result<void> walk(const Path& top, Place place, Reach reach);
   Result<void> walk(DirectoryStack& directory, const Path& top, Place place, Reach reach);
+  void walk_linked();
   void enter_index(Level& level, std::string_view name);
   void leave_index(const Level& level);
   bool is_known(const Level& level) const;
@@ -119,6 +118,9 @@ class GuardWalk {
   void look(Level& level);
   std::optional<Level> descend(Level& level);
   Sight read_entries(Level& level, std::vector<std::string>& links);
+  enum class Leading : std::uint8_t { elsewhere, into_packages };
+  Leading look_at_links(const Level& level, const std::vector<std::string>& links);
+  void add_unfollowable(const std::string& name);
   void look_in_git(const Level& level, const Sight& sight);
   void look_for_links(const Level& level);
   void add_git_link(const std::string& name, const Path& above);
@@ -134,26 +136,18 @@ class GuardWalk {
   void add(const std::string& name, const Path& path, const std::string& guard,
            std::string_view rest);
   void add_ancestor(const Path& path, const std::string& guard);
-  void add_behind_link(const GuardedPath& link, std::string_view rest);
-  void follow_links_outside(const GuardedPath& directory);
-  void follow_links_in(const Path& directory, const GuardedPath& guarded);
-  void follow_links_below(DirectoryStack& at, const Path& path, const GuardedPath& guarded);
-  void keep(GuardedPath found);
   void cannot_enter(const std::string& name, int error);
   void cannot_list(const Error& error);
   void look_for_missed(const Level& level);
-  void count_path(const Path& path);
-  bool stopped() const { return stop_ != Stop::none; }
-  void give_up(Stop why) { complete_ = false, stop_ = why; }
-  // Something changed so that a part of the tree could not be seen.
-  void disturbed() { complete_ = false, disturbed_ = true; }
 
   const GuardNames& names_;
-  WalkLimits limits_;
+  Findings found_;
+  LinkWalk links_;
+  PackageLinks package_links_;
+  bool follows_package_links_ = false;
   std::optional<Seen> appearing_{};  // in the first directory that is looked at
   std::string passed_over_{};        // there, too
   Reach reach_ = Reach::everything;
-  std::vector<Path> writable_;
   GitNames* git_names_;
   Spill spill_;
   std::unique_ptr<Memory> memory_{};
@@ -161,18 +155,10 @@ class GuardWalk {
   Path path_{};                          // the same as text
   std::size_t top_depth_ = 0;            // components of the top's path
   std::unique_ptr<EntryBuffer> buffer_ = make_entry_buffer();
-  std::vector<GuardedPath> guarded_{};
-  std::vector<std::pair<std::size_t, Path>> git_files_{};  // index in guarded_, where it leads
+  std::vector<std::pair<std::size_t, Path>>
+      git_files_{};                   // index in found_.guarded(), where it leads
   std::set<Path> git_directories_{};  // those a .git file may lead to: their guards are looked at
   std::set<GitDirectory> git_{};      // all
-  std::uint64_t entries_ = 0;
-  std::size_t path_bytes_ = 0;
-  std::size_t followed_ = 0;      // symlinks
-  std::set<Path> followed_in_{};  // directories whose symlinks were followed
-  TrailMemo trails_{};            // of named paths
-  bool complete_ = true;
-  bool disturbed_ = false;
-  Stop stop_ = Stop::none;
 };
 
 }  // namespace coop::guards

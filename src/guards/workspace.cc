@@ -55,6 +55,7 @@ Result<WorkspaceFacts> look(const Path& root, std::span<const std::string> guard
   }
   facts.guarded = walk.take_guarded();
   facts.git = walk.take_git();
+  facts.package_links = walk.take_package_links();
   facts.complete = walk.complete();
   stop = walk.stop();
   if (names_now != nullptr && names_now->full()) stop = GuardWalk::Stop::too_large;

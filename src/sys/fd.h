@@ -43,6 +43,9 @@ Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags)
 // link (/proc/self/root) is followed.
 Result<UniqueFd> open_in_root(int root, const std::string& name, int flags);
 
+// Follows symlinks, but no magic link (/proc/self/cwd, ELOOP): what it opens is the same for every process.
+Result<UniqueFd> open_for_everyone(int directory, const std::string& name, int flags);
+
 // Every read has a bound: an endless file or pipe must not use up the memory. More than `most` bytes is an error.
 inline constexpr std::size_t kMostRead = std::size_t{64} << 20;
 Result<std::string> read_all(int fd, std::string_view name, std::size_t most = kMostRead);

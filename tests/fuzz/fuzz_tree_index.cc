@@ -47,7 +47,7 @@ void read_any_file(const std::uint8_t* data, std::size_t size) {
   const std::string name = place.directory + "/" + key.substr(0, 32) + ".index";
   {
     std::ofstream file(name, std::ios::binary);
-    file << "coopidx1" << key;
+    file << "coopidx2" << key;
     file.write(reinterpret_cast<const char*>(&device), sizeof device);
     file.write(reinterpret_cast<const char*>(&rows), sizeof rows);
     file.write(reinterpret_cast<const char*>(&names), sizeof names);
@@ -77,6 +77,8 @@ std::string path_of(std::uint8_t first, std::uint8_t second) {
 }
 
 void change(const std::uint8_t* step) {
+  static const std::vector<std::string> kTargets{"../a", "node_modules/a", "../node_modules/b",
+                                                 "a/../b"};
   std::error_code ignored;
   const std::string path = path_of(step[1], step[2]);
   switch (step[0] % 5) {
@@ -84,7 +86,7 @@ void change(const std::uint8_t* step) {
     case 1: std::ofstream(path) << "x"; break;
     case 2: fs::remove_all(path, ignored); break;
     case 3: fs::rename(path, path_of(step[2], step[1]), ignored); break;
-    case 4: fs::create_symlink("../a", path, ignored); break;
+    case 4: fs::create_symlink(kTargets[step[2] % 4], path, ignored); break;
     default: break;
   }
 }

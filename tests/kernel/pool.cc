@@ -230,6 +230,26 @@ KERNEL_TEST(KernelPoolAge, AReplacedGuardedFileIsGuardedAndStays) {
   EXPECT_EQ(read_file(workspace / ".git/description"), "x\n");  // control
 }
 
+// A directory of the user's is moved into packages, with a link in its place; later commands go by the real path.
+KERNEL_TEST(KernelPoolAge, WhatIsMadeBehindALinkIntoPackagesIsTakenAway) {
+  const Workspace workspace;
+  make_directories(workspace / "app/sub");
+  make_directories(workspace / "node_modules/other");
+  Pool pool = must_make(workspace, 1);
+  EXPECT_EQ(pool.exec({.arguments = shell("mv app node_modules/app; ln -s node_modules/app app")})
+                ->exit_code,
+            0);
+  for (int round = 0; round < 3; ++round) {
+    const Result<ExecOutput> done =
+        pool.exec({.arguments = shell("cd node_modules; echo evil > app/sub/.envrc;"
+                                      "echo x > other/.envrc")});
+    ASSERT_TRUE(done.has_value()) << to_text(done.error());
+    EXPECT_EQ(done->quarantined.size(), 1u);
+    EXPECT_FALSE(exists(workspace / "app/sub/.envrc"));
+    EXPECT_TRUE(exists(workspace / "node_modules/other/.envrc"));  // control: no link leads there
+  }
+}
+
 // The attack: the pool prepares the next sandbox while the first command has a guarded file in place, which it then
 // removes. The second command's file must not pass as one that was there before.
 KERNEL_TEST(KernelPoolAge, AFileOfAnEarlierCommandIsNotTheUsers) {

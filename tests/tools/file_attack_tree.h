@@ -29,6 +29,7 @@ ln -s vault ws/to-vault
 ln -s vault/missing ws/to-nothing
 ln -s SOUL.md ws/to-soul
 ln -s loop ws/loop
+mkdir -p ws/node_modules/packed; ln -s node_modules/packed ws/packed
 ln -s /proc/self/root/etc/passwd ws/to-proc
 ln -s ordinary ws/good
 ln -s /work/sub/inner ws/inside

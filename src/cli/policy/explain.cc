@@ -45,7 +45,6 @@ std::optional<std::string> guard_of_new(const run::Prepared& prepared, const Pat
   const GuardPlan& plan = prepared.plan.guards;
   for (std::size_t index = 0; index < plan.roots.size() && index < prepared.before.size();
        ++index) {
-    if (!is_within(path, plan.roots[index])) continue;
     const guards::GuardMatcher matcher({.root = plan.roots[index],
                                         .names = plan.names,
                                         .before = prepared.before[index],

@@ -32,7 +32,10 @@ void visit_fields(auto& archive, GuardPlan& guards) {
 }
 void visit_fields(auto& archive, WorkspaceFacts& facts) {
   archive(facts.guarded, facts.outside_git, facts.git, facts.made_inside, facts.complete,
-          facts.started, facts.named, facts.notes);
+          facts.started, facts.named, facts.notes, facts.package_links);
+}
+void visit_fields(auto& archive, PackageLink& link) {
+  archive(link.path, link.text, link.place, link.through);
 }
 void visit_fields(auto& archive, guards::Version& version) {
   archive(version.path, version.entries, version.changed);

@@ -79,6 +79,12 @@ class Relocation {
     for (GitDirectory& git : look.made_inside) move(git.path);
     for (NamedPath& named : look.named) move(named.path);
     std::ranges::sort(look.named);
+    for (PackageLink& link : look.package_links) {
+      move(link.path);
+      move(link.place);
+      move(link.through);
+    }
+    std::ranges::sort(look.package_links, {}, &PackageLink::path);
   }
   void move(Path& path) const {
     if (path == from_) path = to_;

@@ -24,7 +24,7 @@ namespace coop {
 
 namespace {
 
-constexpr std::string_view kMagic = "coopidx1";
+constexpr std::string_view kMagic = "coopidx2";
 constexpr std::uint32_t kMostRows = 4'000'000;
 constexpr std::size_t kMostNames = std::size_t{256} << 20;
 constexpr std::size_t kMostIndexes = 100;

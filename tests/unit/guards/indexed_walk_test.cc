@@ -135,6 +135,44 @@ TEST_F(IndexedWalkTest, PackagesThatGetAnotherNameAreSeen) {
   expect_seen("w/mine/x/y/.vscode");
 }
 
+// Each step as a run of its own, with the index of the one before.
+TEST_F(IndexedWalkTest, WhatIsMadeBehindALinkIntoPackagesIsSeen) {
+  tree_.must("mkdir -p w/app/sub w/node_modules w/src; touch w/app/main.js");
+  learn();
+  tree_.must("mv w/app w/node_modules/app; ln -s ../node_modules/app w/src/app");
+  learn();
+  learn();
+  tree_.must("touch w/node_modules/app/sub/.envrc");
+  expect_seen("w/node_modules/app/sub/.envrc");
+}
+
+TEST_F(IndexedWalkTest, ALinkThatLeadsNowhereIsLookedAtAgain) {
+  tree_.must("mkdir -p w/src w/deep/node_modules; ln -s ../deep/node_modules/app w/src/app");
+  learn();
+  learn();
+  tree_.must("mkdir -p w/deep/node_modules/app/.vscode");
+  expect_seen("w/deep/node_modules/app/.vscode");
+}
+
+// The link in src leads through lib, which becomes a link later; and one leads out of packages at first.
+TEST_F(IndexedWalkTest, ALinkWhoseWayChangesIsFollowed) {
+  tree_.must(
+      "mkdir -p w/src w/lib/app w/node_modules w/real; ln -s ../lib/app w/src/app;"
+      "ln -s ../node_modules/out w/src/out; ln -s ../real w/node_modules/out;"
+      "ln -s ../lib/../other w/src/other");
+  learn();
+  learn();
+  tree_.must("mv w/lib w/node_modules/lib; ln -s node_modules/lib w/lib");
+  tree_.must("mkdir w/node_modules/lib/app/.vscode");
+  expect_seen("w/node_modules/lib/app/.vscode");
+  learn();
+  tree_.must("rm w/node_modules/out; mkdir -p w/node_modules/out/.vscode");
+  expect_seen("w/node_modules/out/.vscode");
+  learn();
+  tree_.must("mkdir -p w/node_modules/other/.vscode");
+  expect_seen("w/node_modules/other/.vscode");
+}
+
 TEST_F(IndexedWalkTest, WhatBecomesAGitDirectoryIsSeen) {
   tree_.must("mkdir -p w/g/modules/m/hooks w/g/objects w/g/refs; touch w/g/modules/m/x");
   learn();
@@ -248,6 +286,17 @@ TEST_F(WatchedWalkTest, AlsoIfTheTwoAreExchanged) {
   expect_seen("w/A/B/C/.vscode");
 }
 
+TEST_F(WatchedWalkTest, WhatIsMadeBehindALinkIntoPackagesIsSeen) {
+  tree_.must("mkdir -p w/src w/node_modules/app/sub; ln -s ../node_modules/app w/src/app");
+  learn_and_watch();
+  tree_.must("touch w/node_modules/app/sub/.envrc");
+  expect_seen("w/node_modules/app/sub/.envrc");
+  tree_.must("mkdir -p w/node_modules/new; ln -s ../node_modules/new w/src/new");
+  learn_and_watch();
+  tree_.must("mkdir w/node_modules/new/.vscode");
+  expect_seen("w/node_modules/new/.vscode");
+}
+
 TEST_F(WatchedWalkTest, EventsThatWereLostAreNotTakenForQuiet) {
   tree_.must("mkdir -p w/a/b w/c");
   learn_and_watch();
@@ -276,7 +325,7 @@ class Changes {
       case 2: std::ofstream(path) << "x"; break;
       case 3: fs::remove_all(path, ignored); break;
       case 4: fs::rename(path, somewhere(), ignored); break;
-      case 5: fs::create_symlink("../a", path, ignored); break;
+      case 5: fs::create_symlink(target(), path, ignored); break;
       case 6: fs::rename(somewhere(), path, ignored); break;
       default: break;
     }
@@ -284,6 +333,18 @@ class Changes {
 
  private:
   std::size_t pick(std::size_t count) { return random_() % count; }
+  Path target() {
+    const std::vector<std::string> targets{"../a",
+                                           "b",
+                                           "node_modules/a",
+                                           "../node_modules/a",
+                                           "../node_modules",
+                                           "a/../b",
+                                           "../../node_modules/b/a",
+                                           join(root_, "node_modules"),
+                                           "/proc/self/cwd/no-such-directory/node_modules"};
+    return targets[pick(targets.size())];
+  }
   Path somewhere() {
     static const std::vector<std::string> kNames{
         "a",    "b",       "c",         "d",       "node_modules", ".git",   "HEAD",  "objects",
@@ -301,6 +362,7 @@ class Changes {
 
 void compare_walks(TreeWatch* watch) {
   std::size_t used = 0;
+  std::size_t linked = 0;
   for (unsigned seed = 0; seed < 12; ++seed) {
     const TempTree tree(test::fast_parent());
     std::filesystem::create_directory(tree / "w");
@@ -314,11 +376,13 @@ void compare_walks(TreeWatch* watch) {
       const WorkspaceFacts with = inspect(tree / "w", memory);
       ASSERT_EQ(with, inspect(tree / "w", {})) << "seed " << seed << " step " << step;
       used += test::exists(tree / "indexes") ? 1 : 0;
+      linked += with.package_links.empty() ? 0 : 1;
       pass_a_tick();
       for (int change = 0; change < 3; ++change) changes.one();
     }
   }
-  EXPECT_GT(used, 100U);  // control: there was an index to compare with
+  EXPECT_GT(used, 100U);   // control: there was an index to compare with
+  EXPECT_GT(linked, 30U);  // and links into packages
 }
 
 TEST(IndexedWalkPropertyTest, SeesWhatAWalkWithoutAnIndexSees) { compare_walks(nullptr); }

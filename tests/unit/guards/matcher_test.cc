@@ -120,6 +120,32 @@ TEST(MatcherTest, WhatALinkOrGitsConfigurationLeadsToIsGuardedBeforeItExists) {
   EXPECT_EQ(verdict(tree.path(), "shared/other"), "");
 }
 
+TEST(MatcherTest, NamesCountInPackagesWhereALinkLeads) {
+  const TempTree tree;
+  tree.must(
+      "mkdir -p node_modules/app node_modules/other && ln -s node_modules/app app &&"
+      " ln -s vendor/missing lib");
+  EXPECT_EQ(verdict(tree.path(), "node_modules/app/.envrc"), ".envrc");
+  EXPECT_EQ(verdict(tree.path(), "node_modules/app/sub/.vscode/x"), ".vscode");
+  EXPECT_EQ(verdict(tree.path(), "node_modules/app/vendor/.envrc"), "");
+  EXPECT_EQ(verdict(tree.path(), "node_modules/other/.envrc"), "");
+  EXPECT_EQ(verdict(tree.path(), "vendor/missing/.envrc"), ".envrc");
+  EXPECT_EQ(verdict(tree.path(), "vendor/.envrc"), "");
+}
+
+// A link in one tree, packages in another.
+TEST(MatcherTest, AlsoInAnotherTree) {
+  const TempTree tree;
+  tree.must("mkdir -p one two/node_modules/app && ln -s ../two/node_modules/app one/app");
+  const std::vector<Path> trees{tree / "one", tree / "two"};
+  const Result<WorkspaceFacts> facts = inspect_workspace(tree / "one", guard_names(), trees);
+  ASSERT_TRUE(facts);
+  const GuardMatcher matcher(
+      {.root = tree / "one", .names = guard_names(), .before = *facts, .writable = trees});
+  EXPECT_EQ(matcher.guard_of(tree / "two/node_modules/app/.envrc"), ".envrc");
+  EXPECT_EQ(matcher.guard_of(tree / "two/node_modules/.envrc"), std::nullopt);
+}
+
 TEST(MatcherTest, ARepositoryOutsideIsMatchedByItsStructure) {
   const TempTree tree;
   tree.must(
@@ -137,9 +163,33 @@ TEST(MatcherTest, ARepositoryOutsideIsMatchedByItsStructure) {
 
 // --- Generated trees -------------------------------------------------------------------------
 
+struct Words {
+  std::vector<std::string> names{};
+  std::size_t frequent = 0;  // so many of them come more often
+  std::vector<std::string> targets{};
+};
+
+// Git's own names more often: several have to come together.
+const Words kGit{.names = {".git",      "HEAD",      "objects",    "refs",    "config",
+                           "hooks",     "commondir", "modules",    "a",       "b",
+                           ".vscode",   "info",      "attributes", ".claude", "settings.json",
+                           "worktrees", ".coop",     ".envrc",     "Head",    ".Git",
+                           "CONFIG",    "githooks",  ".jj",        "repo",    "node_modules",
+                           ".github",   "workflows"},
+                 .frequent = 10,
+                 .targets = {"a", "../a", "..", "b/a", "missing", "hooks"}};
+
+const Words kPackages{
+    .names = {"a", "b", "c", "node_modules", "vendor", ".envrc", ".vscode", ".claude"},
+    .frequent = 4,
+    .targets = {"a", "../a", "..", "node_modules/a", "../node_modules", "../../node_modules/b",
+                "a/../b", "node_modules/c/../a/b", "../vendor/b", "vendor",
+                "/proc/self/cwd/vendor"}};
+
 class Generator {
  public:
-  Generator(Path root, unsigned seed) : root_(std::move(root)), random_(seed) {}
+  Generator(Path root, unsigned seed, const Words& words)
+      : root_(std::move(root)), random_(seed), words_(words) {}
 
   void make_tree() { fill(root_, 3); }
 
@@ -161,19 +211,15 @@ class Generator {
   std::size_t pick(std::size_t count) { return random_() % count; }
 
   std::string name() {
-    static const std::vector<std::string> kNames{
-        ".git",      "HEAD",      "objects",    "refs",    "config",
-        "hooks",     "commondir", "modules",    "a",       "b",
-        ".vscode",   "info",      "attributes", ".claude", "settings.json",
-        "worktrees", ".coop",     ".envrc",     "Head",    ".Git",
-        "CONFIG",    "githooks",  ".jj",        "repo",    "node_modules",
-        ".github",   "workflows"};
-    // Git's own names more often: several have to come together.
-    return kNames[pick(2) == 0 ? pick(10) : pick(kNames.size())];
+    return words_.names[pick(2) == 0 ? pick(words_.frequent) : pick(words_.names.size())];
+  }
+
+  // The matcher does not know where a symlink in a guarded directory leads if nothing is there: it is not listed.
+  bool may_link(const Path& directory) const {
+    return &words_ == &kGit || !relative_to(directory, root_).contains('.');
   }
 
   void fill(const Path& directory, int depth) {
-    static const std::vector<std::string> kTargets{"a", "../a", "..", "b/a", "missing", "hooks"};
     for (std::size_t left = pick(7); left > 0; --left) {
       const Path path = join(directory, name());
       if (test::exists(path)) continue;
@@ -182,7 +228,8 @@ class Generator {
         std::filesystem::create_directory(path);
         fill(path, depth - 1);
       } else if (kind == 6) {
-        std::filesystem::create_symlink(kTargets[pick(kTargets.size())], path);
+        const std::string& target = words_.targets[pick(words_.targets.size())];
+        if (may_link(directory)) std::filesystem::create_symlink(target, path);
       } else {
         const bool hooks = name_of(path) == "config" && pick(2) == 0;
         std::ofstream(path) << (hooks ? "[core]\nhooksPath = githooks\n" : "x");
@@ -192,6 +239,7 @@ class Generator {
 
   Path root_;
   std::mt19937 random_;
+  const Words& words_;
 };
 
 // Writes the file as a command would, and takes back what was made.
@@ -222,15 +270,19 @@ bool lists_something_new(const WorkspaceFacts& before, const WorkspaceFacts& aft
   });
 }
 
-TEST(MatcherTest, AgreesWithTheWalkOnGeneratedTrees) {
+struct Met {
   int guarded = 0;
   int free = 0;
-  for (unsigned seed = 0; seed < 120; ++seed) {
+  int linked = 0;  // guarded in packages
+};
+
+void compare_with_walk(const Words& words, unsigned seeds, Met& met) {
+  for (unsigned seed = 0; seed < seeds; ++seed) {
     const TempTree tree(test::fast_parent());
-    Generator generator(tree.path(), seed);
+    Generator generator(tree.path(), seed, words);
     generator.make_tree();
     const Result<WorkspaceFacts> before = inspect_workspace(tree.path(), guard_names());
-    ASSERT_TRUE(before) << to_text(before.error());
+    ASSERT_TRUE(before) << "seed " << seed << ": " << to_text(before.error());
     const GuardMatcher matcher = matcher_of(tree.path(), *before);
     for (int attempt = 0; attempt < 40; ++attempt) {
       const std::optional<Path> path = generator.writable_path();
@@ -242,11 +294,25 @@ TEST(MatcherTest, AgreesWithTheWalkOnGeneratedTrees) {
       ASSERT_EQ(guard.has_value(), lists_something_new(*before, *after, *path))
           << "seed " << seed << ": " << relative_to(*path, tree.path()) << " by "
           << guard.value_or("nothing");
-      ++(guard ? guarded : free);
+      ++(guard ? met.guarded : met.free);
+      met.linked += guard && lies_in_packages(relative_to(parent_of(*path), tree.path())) ? 1 : 0;
     }
   }
-  EXPECT_GT(guarded, 300);  // control: both answers are met often
-  EXPECT_GT(free, 300);
+}
+
+TEST(MatcherTest, AgreesWithTheWalkOnGeneratedTrees) {
+  Met met;
+  compare_with_walk(kGit, 120, met);
+  EXPECT_GT(met.guarded, 300);  // control: both answers are met often
+  EXPECT_GT(met.free, 300);
+}
+
+TEST(MatcherTest, AgreesWithTheWalkWhereLinksLeadIntoPackages) {
+  Met met;
+  compare_with_walk(kPackages, 200, met);
+  EXPECT_GT(met.guarded, 300);
+  EXPECT_GT(met.free, 300);
+  EXPECT_GT(met.linked, 50);
 }
 
 }  // namespace

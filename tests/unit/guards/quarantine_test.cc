@@ -454,6 +454,44 @@ TEST_F(QuarantineTest, TheTargetOfAReplacedSymlinkIsMoved) {
   EXPECT_EQ(report.total, 3u);
 }
 
+TEST_F(QuarantineTest, WhatIsMadeBehindALinkIntoPackagesIsMoved) {
+  tree.must("mkdir -p w/app w/node_modules && touch w/app/mise.toml && mkdir w/app/.vscode");
+  names_.emplace_back("mise.toml");
+  before();
+  mount({"w/app/mise.toml", "w/app/.vscode"});
+  tree.must("cd w && mv app node_modules/app && ln -s node_modules/app app && touch app/.envrc");
+  EXPECT_EQ(moved(after()), Lines{"node_modules/app/.envrc: guard .envrc"});
+  before();
+  EXPECT_EQ(moved(after()), Lines{});
+  tree.must("cd w && touch app/.envrc");
+  EXPECT_EQ(moved(after()), Lines{"node_modules/app/.envrc: guard .envrc"});
+  EXPECT_TRUE(exists(tree / "w/app/.vscode"));
+}
+
+// Packages may be read-only for the sandbox, or hidden: it must not choose what is taken from them.
+TEST_F(QuarantineTest, OfANewLinkToWhatPackagesHaveTheLinkIsMoved) {
+  tree.must(
+      "mkdir -p w/node_modules/a w/node_modules/b/sub w/node_modules/c && cd w/node_modules &&"
+      " touch a/.envrc b/sub/.envrc c/.envrc && ln -s ../b a/b && ln -s ../c a/c &&"
+      " ln -s node_modules/c ../c && sleep 0.02");
+  before();
+  tree.must("sleep 0.02; cd w && ln -s node_modules/a one && ln -s node_modules/c two");
+  const QuarantineReport report = after();
+  EXPECT_EQ(moved(report), Lines{"one: guard .envrc"});
+  EXPECT_TRUE(report.complete);
+  EXPECT_TRUE(exists(tree / "w/node_modules/b/sub/.envrc"));
+  EXPECT_TRUE(exists(tree / "w/two"));  // adds nothing to the user's own link
+}
+
+TEST_F(QuarantineTest, ALinkIntoPackagesThroughProcIsMoved) {
+  tree.must("mkdir -p w/node_modules/app");
+  before();
+  tree.must("cd w && ln -s /proc/self/cwd/node_modules/app app && touch node_modules/app/.envrc");
+  EXPECT_EQ(moved(after()).size(), 1U);
+  EXPECT_FALSE(exists(tree / "w/app"));
+  EXPECT_TRUE(exists(tree / "w/node_modules/app/.envrc"));
+}
+
 TEST_F(QuarantineTest, ChangeThroughAnotherHardLinkIsMovedWhereNoVersionWasKept) {
   tree.must("mkdir w && echo a >w/.envrc && ln w/.envrc w/other");
   before();

@@ -377,6 +377,16 @@ TEST(WorkspaceTest, ADirectoryWithAnotherNameDisturbsTheLookAndTheRestIsSeen) {
   EXPECT_TRUE(std::ranges::find(seen.guarded, "x/.git/hooks") != seen.guarded.end());
 }
 
+TEST(WorkspaceTest, LinksInAGitDirectoryDoNotDisturbIt) {
+  const TempTree tree;
+  tree.must(
+      "mkdir -p shared w/x/objects w/x/refs && touch w/x/HEAD && ln -s ../../../shared "
+      "w/x/objects/info && ln -s missing w/x/objects/pack");
+  const WorkspaceFacts facts = look(tree / "w");
+  EXPECT_EQ(summary(facts, tree / "w"),
+            (Lines{"x/objects/info: .git -> ../../../shared", "x/objects/pack: .git -> missing"}));
+}
+
 TEST(WorkspaceTest, RemovedAndNewDirectoriesDoNotDisturbIt) {
   const TempTree tree;
   tree.must(kRaced);
