@@ -191,5 +191,19 @@ KERNEL_TEST(EscapeGuards, FilesInAnotherUsersPrivateDirectory) {
   }
 }
 
+// What a policy protects is not put back in the end, so without its mount the sandbox does not start: that user could open the
+// directory meanwhile.
+KERNEL_TEST(EscapeGuards, AProtectedPathInAnotherUsersPrivateDirectory) {
+  const Workspace workspace;
+  if (!is_root()) GTEST_SKIP() << "only root can make the directory of another user";
+  make_directories(workspace / "private");
+  write_file(workspace / "private/keep", "kept");
+  ASSERT_EQ(run_bare({"chown", "-R", "65534:65534", workspace / "private"}).exit_code, 0);
+  const Arguments flags{"--ro", workspace / "private/keep"};
+  EXPECT_EQ(workspace.inside({"arguments"}, flags).exit_code, 0);  // control
+  ASSERT_EQ(::chmod((workspace / "private").c_str(), 0700), 0);
+  EXPECT_EQ(workspace.inside({"arguments"}, flags).exit_code, 125);
+}
+
 }  // namespace
 }  // namespace coop::tests

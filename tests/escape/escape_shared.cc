@@ -95,6 +95,22 @@ KERNEL_TEST(EscapeShared, BytesInMessageQueues) {
   }
 }
 
+KERNEL_TEST(EscapeShared, PendingSignals) {
+  const Workspace workspace;
+  const Arguments few{"timers", "100"};
+  EXPECT_TRUE(escaped(workspace.inside(few)));  // control: they work
+  const Ran attack = while_held(workspace, {"timers", "1000000"}, {},
+                                [&] { EXPECT_TRUE(escaped(workspace.outside(few))); });
+  EXPECT_TRUE(blocked(attack, EAGAIN));
+}
+
+KERNEL_TEST(EscapeShared, Terminals) {
+  const Workspace workspace;
+  EXPECT_TRUE(escaped(workspace.inside({"terminals", "100"})));
+  EXPECT_TRUE(escaped(workspace.outside({"terminals", "300"})));
+  EXPECT_TRUE(blocked(workspace.inside({"terminals", "300"}), ENOSPC));
+}
+
 KERNEL_TEST(EscapeShared, TheLimitOnInotifyCannotBeRaisedAgain) {
   const Workspace workspace;
   for (const char* flag : {"--as-self", "--as-root"})

@@ -11,8 +11,10 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "payload/payload.h"
@@ -129,10 +131,35 @@ int message_queues(Arguments a) {
   return error != 0 ? blocked(error) : escaped();
 }
 
+// timers COUNT: each has a signal that could wait.
+int timers(Arguments a) {
+  int error = 0;
+  for (long left = number(a[0]); left > 0 && error == 0; --left) {
+    timer_t timer{};
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGUSR1;
+    if (::timer_create(CLOCK_MONOTONIC, &event, &timer) < 0) error = errno;
+  }
+  if (number(a[0]) > 1000) hold();
+  return error != 0 ? blocked(error) : escaped();
+}
+
+// terminals COUNT
+int terminals(Arguments a) {
+  for (long left = number(a[0]); left > 0; --left)
+    if (::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC) < 0) return blocked(errno);
+  return escaped();
+}
+
 constexpr std::array kAttacks{
-    Attack{"pass-descriptor", 0, pass_one},        Attack{"in-flight", 1, in_flight},
-    Attack{"waiting-senders", 1, waiting_senders}, Attack{"inotify", 1, inotify_instances},
+    Attack{"pass-descriptor", 0, pass_one},
+    Attack{"in-flight", 1, in_flight},
+    Attack{"waiting-senders", 1, waiting_senders},
+    Attack{"inotify", 1, inotify_instances},
     Attack{"message-queues", 1, message_queues},
+    Attack{"timers", 1, timers},
+    Attack{"terminals", 1, terminals},
 };
 
 }  // namespace

@@ -301,7 +301,10 @@ int bind(State& state, const Instruction& instruction) noexcept {
 // One descriptor is both source and target: there is no path that could be swapped in between.
 int remount(State& state, const Instruction& instruction) noexcept {
   const ScopedFd place(open_inside(state, instruction.path, O_PATH));
-  if (place.error() == EACCES && is_behind_another_user(state, instruction.path)) return 0;
+  // Only guards: that user may open the directory during the run, and nothing else is put back in the end.
+  if (instruction.second == 1 && place.error() == EACCES &&
+      is_behind_another_user(state, instruction.path))
+    return 0;
   if (place.failed()) return place.error();
   return attach_copy(place.get(), instruction.first, place.get());
 }

@@ -40,6 +40,13 @@ class Planner {
     constexpr std::uint64_t kPart = 4;
     plan_.add(ResourceLimit{RLIMIT_MSGQUEUE, "bytes in message queues", kPart, LimitKind::part},
               Origin::of_coop(), "processes of the host share this limit, and keep a part of it");
+    // The same for signals that wait, timers included.
+    plan_.add(ResourceLimit{RLIMIT_SIGPENDING, "pending signals", kPart, LimitKind::part},
+              Origin::of_coop(), "processes of the host share this limit, and keep a part of it");
+    // A user's session may allow real-time priority (the group "audio"), which no limit on processors holds back.
+    plan_.add(ResourceLimit{RLIMIT_RTPRIO, "real-time priority", 0}, Origin::of_coop(),
+              "setrlimit");
+    plan_.add(ResourceLimit{RLIMIT_NICE, "raised priority", 0}, Origin::of_coop(), "setrlimit");
     if (!plan_.group.limits.empty()) {
       plan_.group.kind = host_.cgroup.kind;
       plan_.group.manager = host_.cgroup.manager;
@@ -81,6 +88,9 @@ class Planner {
       // Swap would double the memory available. Older kernels lack the file: see
       // run/start/group.cc.
       group("memory", "memory.swap.max?", "memory.memsw.limit_in_bytes?", "0", text);
+      // Buffers of TCP connections are counted apart in version 1.
+      if (host_.cgroup.kind == CgroupKind::v1)
+        group("memory", "", "memory.kmem.tcp.limit_in_bytes?", "", text);
       return {};
     }
     resource(RLIMIT_DATA, "data of one process", bytes, origin_of(policy_, "memory", "--memory"));

@@ -27,6 +27,9 @@ namespace {
 using child::Instruction;
 using child::Operation;
 
+// Terminals are counted for the whole machine, and there are 3,072 outside its own /dev/pts.
+constexpr const char* kMostTerminals = "max=256";
+
 std::uint64_t attributes(const MountFlags& flags) {
   std::uint64_t bits = MOUNT_ATTR_NOSUID;
   if (flags.access == Access::read_only) bits |= MOUNT_ATTR_RDONLY;
@@ -75,6 +78,7 @@ class Freezer {
     if (options_.await_scope) emit(Operation::await_parent);
     for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index) {
       step_ = static_cast<std::uint16_t>(index);
+      is_guard_ = plan_.steps[index].origin.part == Part::guard;
       std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);
     }
     const std::size_t size = instructions_.size() * sizeof(Instruction);
@@ -214,7 +218,9 @@ class Freezer {
          {.path = keep(bind.source), .text = inside(bind.target), .first = attributes(bind.flags)});
   }
   void write(const Remount& remount) {
-    emit(Operation::remount, {.path = inside(remount.target), .first = attributes(remount.flags)});
+    emit(Operation::remount, {.path = inside(remount.target),
+                              .first = attributes(remount.flags),
+                              .second = is_guard_ ? 1U : 0U});
   }
   void write(const TmpfsMount& tmpfs) {
     if (tmpfs.life == TmpfsLife::shared)
@@ -247,11 +253,12 @@ class Freezer {
     if (proc.machine == Access::read_only) emit(Operation::protect_proc, {.path = "proc"});
   }
   void write(const DevptsMount&) {
-    emit(Operation::mount_new,
-         {.path = "dev/pts",
-          .text = "devpts",
-          .data = keep(mount_options({"newinstance", "ptmxmode=0666", "mode=0620"})),
-          .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
+    emit(
+        Operation::mount_new,
+        {.path = "dev/pts",
+         .text = "devpts",
+         .data = keep(mount_options({"newinstance", "ptmxmode=0666", "mode=0620", kMostTerminals})),
+         .first = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC});
   }
   void write(const MqueueMount&) {
     emit(Operation::mount_new, {.path = "dev/mqueue",
@@ -316,6 +323,7 @@ class Freezer {
   Region& region_;
   std::vector<Instruction> instructions_{};
   std::uint16_t step_ = 0;
+  bool is_guard_ = false;  // what the step protects is looked at again in the end
   std::uint64_t covered_ = 0;
   std::uint64_t served_ = 0;
   bool needs_masks_ = false;

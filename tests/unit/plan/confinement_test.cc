@@ -118,6 +118,9 @@ Policy limited() {
 std::vector<ResourceLimit> resources(const Plan& plan) { return all_of<ResourceLimit>(plan); }
 const ResourceLimit kFiles{RLIMIT_NOFILE, "open files", 640};
 const ResourceLimit kNoCore{RLIMIT_CORE, "core dump size", 0, LimitKind::soft};
+const ResourceLimit kSignals{RLIMIT_SIGPENDING, "pending signals", 4, LimitKind::part};
+const ResourceLimit kRealTime{RLIMIT_RTPRIO, "real-time priority", 0};
+const ResourceLimit kPriority{RLIMIT_NICE, "raised priority", 0};
 const ResourceLimit kQueues{RLIMIT_MSGQUEUE, "bytes in message queues", 4, LimitKind::part};
 
 TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
@@ -133,8 +136,8 @@ TEST(PlanLimitsTest, OnVersion2OneGroupHasAllLimits) {
                                       {"cpu", "/cg", "cpu.max", "150000 100000"}}};
   EXPECT_EQ(plan.group, expected);
   EXPECT_EQ(plan.notes, std::vector<std::string>{});
-  EXPECT_EQ(resources(plan),
-            (std::vector{ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore, kQueues}));
+  EXPECT_EQ(resources(plan), (std::vector{ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles,
+                                          kNoCore, kQueues, kSignals, kRealTime, kPriority}));
 }
 
 TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
@@ -149,10 +152,12 @@ TEST(PlanLimitsTest, OnVersion1EachControllerHasItsOwnDirectory) {
       .name = "coop-test",
       .limits = {{"memory", "/cg/memory", "memory.limit_in_bytes", "1073741824"},
                  {"memory", "/cg/memory", "memory.memsw.limit_in_bytes?", "1073741824"},
+                 {"memory", "/cg/memory", "memory.kmem.tcp.limit_in_bytes?", "1073741824"},
                  {"pids", "/cg/pids", "pids.max", "64"},
                  {"cpu", "/cg/cpu", "cpu.cfs_quota_us", "150000"}}};
   EXPECT_EQ(plan.group, expected);
-  EXPECT_EQ(resources(plan), (std::vector{kFiles, kNoCore, kQueues}));
+  EXPECT_EQ(resources(plan),
+            (std::vector{kFiles, kNoCore, kQueues, kSignals, kRealTime, kPriority}));
 }
 
 TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
@@ -162,7 +167,8 @@ TEST(PlanLimitsTest, WithoutGroupsWhatIsWeakerIsNoted) {
   EXPECT_EQ(plan.group, GroupPlan{.sampled_memory = std::uint64_t{1} << 30});
   EXPECT_EQ(resources(plan),
             (std::vector{ResourceLimit{RLIMIT_DATA, "data of one process", 1 << 30},
-                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore, kQueues}));
+                         ResourceLimit{RLIMIT_NPROC, "processes", 64}, kFiles, kNoCore, kQueues,
+                         kSignals, kRealTime, kPriority}));
   EXPECT_THAT(plan.notes,
               ElementsAre(HasSubstr("limits: the memory limit is applied to each process"),
                           HasSubstr("limits: the CPU limit is not applied; no delegation")));
@@ -220,7 +226,8 @@ TEST(PlanLimitsTest, TheDefaultsNeedNoGroup) {
   policy.limits = {.pids = std::nullopt, .open_files = 100, .file_size = 5000};
   EXPECT_EQ(resources(must_compile(policy, host)),
             (std::vector{ResourceLimit{RLIMIT_NOFILE, "open files", 100},
-                         ResourceLimit{RLIMIT_FSIZE, "file size", 5000}, kNoCore, kQueues}));
+                         ResourceLimit{RLIMIT_FSIZE, "file size", 5000}, kNoCore, kQueues, kSignals,
+                         kRealTime, kPriority}));
 }
 
 using Environment = std::map<std::string, std::string>;

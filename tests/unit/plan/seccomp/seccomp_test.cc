@@ -216,7 +216,8 @@ TEST_P(SeccompTest, EveryX32CallKills) {
 }
 
 TEST_P(SeccompTest, WhatTheFilterCouldNotSeeIsMissing) {
-  expect_all(kEnosys, {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_clone3});
+  expect_all(kEnosys, {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_clone3,
+                       SYS_io_setup});
 }
 
 TEST_P(SeccompTest, CloneMakesThreadsAndProcessesButNoNamespaces) {
@@ -405,7 +406,7 @@ TEST_P(SeccompTest, DevelopmentToolsFindTheirCalls) {
       SYS_fremovexattr, SYS_flock, SYS_fcntl, SYS_shmget, SYS_shmat, SYS_shmdt, SYS_shmctl,
       SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv,
       SYS_msgctl, SYS_mq_open, SYS_mq_unlink, SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify,
-      SYS_mq_getsetattr, SYS_io_setup, SYS_io_destroy, SYS_io_submit, SYS_io_cancel,
+      SYS_mq_getsetattr, SYS_io_destroy, SYS_io_submit, SYS_io_cancel,
       SYS_io_getevents, SYS_io_pgetevents, SYS_pidfd_open, SYS_pidfd_send_signal, SYS_futex,
       SYS_futex_waitv, SYS_set_robust_list, SYS_get_robust_list, SYS_set_tid_address, SYS_setuid,
       SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid,
