@@ -32,7 +32,7 @@ enum class Operation : std::uint8_t {
   make_file,       // path inside, text (first bytes long), second: mode
   make_symlink,    // path inside, text
   bind,            // path (of the host), text: target inside, first: attributes to set
-  remount,         // path inside, first: attributes to set, second: 1: not where another user keeps init out
+  remount,         // path inside, first: attributes to set, second: 1: a guard
   mount_new,       // text: type, path: target inside, data: options, first: attributes
   mount_shared,    // path: target inside, first: descriptor of a detached mount, which is closed
   overlay,         // path: lower (host), text: target inside, data: options of the upper tmpfs

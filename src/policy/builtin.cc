@@ -183,7 +183,8 @@ class SecretPlaces {
     for (std::size_t number = std::size(kSecrets); number-- > 0;) {
       if (!kSecrets[number].name.starts_with(kHomePrefix)) continue;
       const SecretPlace place = secret_place(kSecrets[number].name);
-      if (place.name.find_first_of("*?[") != std::string_view::npos) throw "a wildcard is too early";
+      if (place.name.find_first_of("*?[") != std::string_view::npos)
+        throw "a wildcard is too early";
       std::uint16_t& head = heads_[slot_of(place.directory, place.name)];
       next_[number] = head;
       head = static_cast<std::uint16_t>(number + 1);

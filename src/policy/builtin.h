@@ -96,8 +96,8 @@ std::vector<std::string_view> cache_names();
 Path expand_home(std::string_view path, std::string_view home);
 
 // The directories of a home, and the home itself, in which programs keep their settings under a name of their own.
-inline constexpr std::array<std::string_view, 5> kSettingsDirectories{
-    "", ".config", ".local/share", ".local/state", ".cache"};
+inline constexpr std::array<std::string_view, 5> kSettingsDirectories{"", ".config", ".local/share",
+                                                                      ".local/state", ".cache"};
 // The names in one of them, by its place in that list; null when they are not known. The list of secrets is long, and most of
 // it is missing on any one machine.
 using NamesIn =

@@ -65,9 +65,10 @@ void GitNames::in_homes(std::span<const HomeGuard> guards, std::span<const Path>
   host::HomeListing listing(listed);
   const auto consider = [&](NamedPath named, std::string_view below) {
     struct stat status{};
-    const bool near = writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
-                      (!(below.empty() ? listing.misses(named.path) : listing.misses_below(below)) &&
-                       ::lstat(named.path.c_str(), &status) == 0);
+    const bool near =
+        writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
+        (!(below.empty() ? listing.misses(named.path) : listing.misses_below(below)) &&
+         ::lstat(named.path.c_str(), &status) == 0);
     if (near && matters(named.path)) add(std::move(named));
   };
   for (const Path& home : homes) {

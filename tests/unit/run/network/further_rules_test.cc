@@ -39,7 +39,7 @@ TEST(FurtherRulesTest, PartsThatARuleNamesComeBeforeTheNetwork) {
   // One that has its rule already, a wider one, another one, and of the other family.
   const std::vector<DestinationRule> allowed{rule("45.61.0.0/26"), rule("45.61.0.9"),
                                              rule("45.0.0.0/8"),   rule("46.0.0.0/26"),
-                                             rule("2600::/64"),  rule("a.example")};
+                                             rule("2600::/64"),    rule("a.example")};
   const std::vector<NetlinkBatch> batches = further_rules({further, allowed, {}});
   ASSERT_EQ(batches.size(), 1U);
   const std::vector<std::string> rules = rules_in(batches.front());
