@@ -18,6 +18,29 @@ void check_name(const std::string& name) {
   if (coop::policy::host_name(name) != name) std::abort();
 }
 
+// What passes to the host's name servers is one question of class IN, with or without an OPT record, and no zone transfer.
+void check_plain_query(std::string_view bytes) {
+  if (!is_plain_query(bytes)) return;
+  const auto word = [&](std::size_t at) {
+    if (at + 2 > bytes.size()) std::abort();
+    return static_cast<unsigned char>(bytes[at]) * 256U + static_cast<unsigned char>(bytes[at + 1]);
+  };
+  if ((word(2) & 0xf800U) != 0 || word(4) != 1 || word(6) != 0 || word(8) != 0 || word(10) > 1)
+    std::abort();
+  std::size_t at = 12;
+  for (; bytes.at(at) != '\0'; at += 1U + static_cast<unsigned char>(bytes[at]))
+    if ((static_cast<unsigned char>(bytes[at]) & 0xc0U) != 0) std::abort();
+  if (at + 1 - 12 > 255) std::abort();
+  const unsigned type = word(at + 1);
+  if (type == 251 || type == 252 || type == 253 || type == 254 || word(at + 3) != 1) std::abort();
+  at += 5;
+  if (word(10) == 1) {
+    if (bytes.at(at) != '\0' || word(at + 1) != 41) std::abort();
+    at += 11 + word(at + 9);
+  }
+  if (at != bytes.size()) std::abort();
+}
+
 // Parsed as the answer to the question it carries, so that the records after it are reached too.
 void check_reply(std::string_view bytes) {
   if (bytes.size() < 12) return;
@@ -63,6 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (dns_answer(*question, DnsCode::refused).size() != 12 + question->asked.size()) std::abort();
   }
   static_cast<void>(dns_failure(bytes, DnsCode::format_error));
+  check_plain_query(bytes);
   check_reply(bytes);
   check_response(bytes);
   for (const ClientHello& hello : {read_client_hello(bytes), read_second_hello(bytes)}) {

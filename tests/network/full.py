@@ -44,6 +44,17 @@ class Full(Case):
             self.refused(run(["python3", "-c", script], network="full"))
             self.works(subprocess.run(["python3", "-c", script], capture_output=True, text=True, check=False), "REACHED")
 
+    @unittest.skipUnless(shutil.which("dig"), "there is no dig")
+    def test_only_plain_queries_reach_the_name_server(self):
+        dig = "dig +time=3 +tries=1 "
+        told("/forget")
+        for more in ("", "+tcp", "+noedns", "+tcp +noedns", "+dnssec"):
+            self.works(run(f"{dig} +short {more} good.example A", network="full"), PUBLIC)
+        self.works(run(f"{dig} +tcp _sip._tcp.good.example SRV", network="full"))
+        for more in ("SOA +opcode=update", "SOA +opcode=notify", "AXFR", "IXFR=1", "SOA +tcp +opcode=update", "IXFR=1 +notcp"):
+            self.assertNotIn("ANSWER: 1", run(f"{dig} good.example {more}; true", network="full").stdout, more)
+        self.assertEqual(told()["asked"], {"good.example": 5, "_sip._tcp.good.example type 33": 1})
+
     def test_neighbours_are_refused_quickly(self):
         for place in (PRIVATE, METADATA, "private.example", "metadata.example", "loopback.example", "local6.example",
                       "'[fd99::1]'", "'[::ffff:10.99.0.1]'", "'[64:ff9b::a63:1]'"):

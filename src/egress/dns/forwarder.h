@@ -1,17 +1,15 @@
-// DNS where the network is open: forwards queries unchanged to the host's name servers, and their
-// answers back.
+// DNS where the network is open: forwards plain queries to the host's name servers, and their answers back. The network
+// rules may refuse these servers to the sandbox, so nothing else reaches them.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "egress/dns/server.h"
-#include "egress/relay.h"
 
 namespace coop::egress {
 
@@ -33,9 +31,13 @@ class DnsForwarder final : public DnsServer {
     Client client{};
     std::string message{};
   };
+  // A connection of a client: one question at a time.
   struct Stream : Attempt {
     UniqueFd client{};
-    std::unique_ptr<Relay> relay{};
+    EventLoop::Timer patience{};  // with the client
+    std::string received{};       // from the client; the question being asked stays in front
+    std::string unsent{};         // to the server
+    std::string answer{};         // of the server, then what the client has not got of it
   };
   using Place = std::list<Question>::iterator;
   using StreamPlace = std::list<Stream>::iterator;
@@ -48,14 +50,19 @@ class DnsForwarder final : public DnsServer {
   void ask_next(Place question);
   void answered(Place question);
   void end(Place question);
-  void connect_next(StreamPlace stream);
-  void relay(StreamPlace stream);
+  void wait_for_client(StreamPlace stream, std::uint32_t events);
+  void client_ready(StreamPlace stream, std::uint32_t events);
+  void receive(StreamPlace stream);
+  void tell(StreamPlace stream);
+  void next_message(StreamPlace stream);
+  void ask_next(StreamPlace stream);
+  void server_ready(StreamPlace stream);
+  void send_question(StreamPlace stream);
   void end_stream(StreamPlace stream);
   std::vector<std::string> servers_last_first() const;
 
   Servers servers_;
   std::uint16_t port_;
-  PipePool pipes_{};
   std::list<Question> questions_{};
   std::list<Stream> streams_{};
 };

@@ -16,6 +16,9 @@ constexpr std::size_t kLongestMessage = 4096;
 constexpr std::size_t kHead = 12;
 constexpr std::uint16_t kInternet = 1;  // class IN
 constexpr std::uint16_t kCname = 5;
+constexpr std::uint16_t kOpt = 41;    // EDNS
+constexpr std::uint16_t kIxfr = 251;  // then AXFR, MAILB and MAILA
+constexpr std::uint16_t kMaila = 254;
 constexpr std::size_t kLongestName = 255;  // length bytes included
 constexpr std::size_t kRecordHead = 10;    // type, class, TTL, size
 constexpr int kMostLinks = 8;
@@ -182,6 +185,30 @@ Result<DnsQuestion> parse_question(std::string_view message) {
                      .name = *name,
                      .type = word_at(message, at),
                      .asked = std::string(message.substr(kHead, at + 4 - kHead))};
+}
+
+bool is_plain_query(std::string_view message) {
+  if (message.size() < kHead || (word_at(message, 2) & (kIsAnswer | kOpcode)) != 0) return false;
+  const unsigned additional = word_at(message, 10);
+  if (word_at(message, 4) != 1 || word_at(message, 6) != 0 || word_at(message, 8) != 0 ||
+      additional > 1)
+    return false;
+  std::size_t at = kHead;
+  while (at < message.size() && message[at] != '\0') {
+    const auto length = static_cast<unsigned char>(message[at]);
+    at += 1U + length;
+    if (length > 63 || at - kHead >= kLongestName) return false;
+  }
+  ++at;
+  if (at + 4 > message.size()) return false;
+  const std::uint16_t type = word_at(message, at);
+  if ((type >= kIxfr && type <= kMaila) || word_at(message, at + 2) != kInternet) return false;
+  at += 4;
+  if (additional == 0) return at == message.size();
+  const std::size_t data = at + 1 + kRecordHead;  // after the name of the root
+  if (data > message.size() || message[at] != '\0' || word_at(message, at + 1) != kOpt)
+    return false;
+  return data + word_at(message, data - 2) == message.size();
 }
 
 std::string dns_answer(const DnsQuestion& question, DnsCode code,

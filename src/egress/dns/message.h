@@ -37,6 +37,10 @@ enum class DnsCode : std::uint8_t {
 // answers, compressed or invalid names.
 Result<DnsQuestion> parse_question(std::string_view message);
 
+// One question of class IN and any uncompressed name, with or without EDNS, and nothing else: no answer, update,
+// notification or zone transfer.
+bool is_plain_query(std::string_view message);
+
 // `addresses` are 4 or 16 bytes each, matching `question.type`.
 std::string dns_answer(const DnsQuestion& question, DnsCode code,
                        std::span<const std::string> addresses = {}, std::uint32_t ttl = 1);

@@ -72,6 +72,55 @@ TEST(DnsMessageTest, EverythingElseIsRefused) {
   EXPECT_FALSE(parse_question(chaos).has_value());
 }
 
+TEST(DnsMessageTest, APlainQueryMayHaveAnyNameAndEdns) {
+  const std::string opt = "\0\0\x29\x10\0\0\0\x80\0\0\x04\0\x0a\0\0"s;
+  const std::string label(63, 'a');
+  const std::string longest = dns_name({label, label, label, std::string(61, 'a')});
+  ASSERT_EQ(longest.size(), 255U);
+  for (const std::string& name :
+       {dns_name({}), dns_name({"_sip", "_tcp", "example"}), dns_name({"a.b\xff\0"s}), longest}) {
+    const std::string good = question(name, 33);
+    std::string edns = good + opt;
+    edns[11] = 1;
+    EXPECT_TRUE(is_plain_query(good));
+    EXPECT_TRUE(is_plain_query(edns));
+    for (std::size_t size = 0; size < edns.size(); ++size)
+      EXPECT_FALSE(is_plain_query(edns.substr(0, size))) << size;
+    for (std::size_t size = 0; size < good.size(); ++size)
+      EXPECT_FALSE(is_plain_query(good.substr(0, size))) << size;
+    EXPECT_FALSE(is_plain_query(good + opt));
+    EXPECT_FALSE(is_plain_query(good + '\0'));
+    EXPECT_FALSE(is_plain_query(edns + '\0'));
+    // Another record than OPT (TSIG), and one with a name.
+    for (const std::size_t place : {good.size(), good.size() + 1, good.size() + 2}) {
+      std::string other = edns;
+      other[place] = '\xfa';
+      EXPECT_FALSE(is_plain_query(other)) << place;
+    }
+    for (const std::size_t place : {4U, 5U, 6U, 7U, 8U, 9U, 10U, 11U}) {
+      std::string other = edns;
+      ++other[place];
+      EXPECT_FALSE(is_plain_query(other)) << place;
+    }
+    for (const char flag : {'\x80', '\x08', '\x10', '\x20', '\x28', '\x40'}) {
+      std::string other = good;
+      other[2] = flag;
+      EXPECT_FALSE(is_plain_query(other)) << flag;
+    }
+    for (unsigned type = 0; type < 256; ++type)
+      EXPECT_EQ(is_plain_query(question(name, static_cast<std::uint16_t>(type))),
+                type < 251 || type > 254)
+          << type;
+    std::string chaos = good;
+    chaos.back() = 3;
+    EXPECT_FALSE(is_plain_query(chaos));
+  }
+  EXPECT_FALSE(is_plain_query(question(dns_name({label, label, label, std::string(62, 'a')}))));
+  EXPECT_FALSE(is_plain_query(question("\xc0\x0c"s)));
+  EXPECT_FALSE(is_plain_query(question("\x01"s + "a\xc0\x0c"s)));
+  EXPECT_FALSE(is_plain_query(question("\x40"s + std::string(64, 'a') + '\0')));
+}
+
 std::string counted(std::size_t size, const std::string& content) {
   std::string length;
   for (std::size_t byte = size; byte-- > 0;)
