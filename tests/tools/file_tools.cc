@@ -152,7 +152,9 @@ TEST_F(FileTools, AnEditReplacesExactlyWhatIsThere) {
 }
 
 TEST_F(FileTools, AListingLeavesOutWhatIsHidden) {
-  tree_.tree().must("cd ws && rm -f * ; mkdir -p d/e && touch d/e/f d/.dot 'b\n' && touch hidden");
+  tree_.tree().must(
+      "cd ws && rm -rf node_modules; rm -f * ; mkdir -p d/e && touch d/e/f d/.dot 'b\n' && touch "
+      "hidden");
   const ToolOutput flat = list_files(*view_, Json::object());
   EXPECT_EQ(flat.text, "b\\x0a\nd/\nreadonly/\nsub/\n");
   EXPECT_EQ(flat.structured["hidden"], 2);
