@@ -47,10 +47,16 @@ class Findings {
   // Something changed so that a part of the tree could not be seen.
   void disturbed() { complete_ = false, disturbed_ = true; }
   void incomplete() { complete_ = false; }
+  // After a run the walk goes on: what has too many is new, and is moved, and must not hide the rest.
+  void too_many_links() {
+    if (beyond_ == Beyond::end) return give_up(WalkStop::too_large);
+    complete_ = false, too_many_ = true;
+  }
   bool stopped() const { return stop_ != WalkStop::none; }
   bool complete() const { return complete_; }
   WalkStop stop() const {
-    return stop_ == WalkStop::none && disturbed_ ? WalkStop::disturbed : stop_;
+    if (stop_ != WalkStop::none) return stop_;
+    return disturbed_ ? WalkStop::disturbed : too_many_ ? WalkStop::too_large : WalkStop::none;
   }
 
   std::vector<GuardedPath>& guarded() { return guarded_; }
@@ -65,6 +71,7 @@ class Findings {
   std::size_t path_bytes_ = 0;
   bool complete_ = true;
   bool disturbed_ = false;
+  bool too_many_ = false;
   WalkStop stop_ = WalkStop::none;
 };
 

@@ -42,7 +42,7 @@ struct Range {
   std::uint32_t first;
   std::uint32_t last;
 };
-constexpr std::array<Range, 16> kIgnored{{{0xad, 0xad},
+constexpr std::array<Range, 17> kIgnored{{{0xad, 0xad},
                                           {0x34f, 0x34f},
                                           {0x61c, 0x61c},
                                           {0x115f, 0x1160},
@@ -57,6 +57,7 @@ constexpr std::array<Range, 16> kIgnored{{{0xad, 0xad},
                                           {0xffa0, 0xffa0},
                                           {0xfff0, 0xfff8},
                                           {0x1bca0, 0x1bca3},
+                                          {0x1d173, 0x1d17a},
                                           {0xe0000, 0xe0fff}}};
 
 // The bytes of an ignored code point at the beginning of `text`; 0 for any other.

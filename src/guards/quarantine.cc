@@ -136,6 +136,7 @@ class Quarantine {
     }
     report_.git.insert(report_.git.end(), now->git.begin(), now->git.end());
     now_ = &*now;
+    new_ways_.reset();
     behind_new_ = false;
     for (const GuardedPath& found : now->guarded) {
       if (is_within(found.path, store_.directory())) continue;
@@ -143,10 +144,13 @@ class Quarantine {
       else judge(root, before, found);
     }
     now_ = nullptr;
+    new_ways_.reset();
     // Of several symlinks that lead to a path one is listed. Without the new ones it may be one of the user's.
     behind_new_ = behind_new_ && !taken_.empty();
     if (now->disturbed || gone_ || behind_new_ || took_links_) return Looked::disturbed;
     if (now->complete) return Looked::quiet;
+    // What kept the look from being complete may be gone now.
+    if (!taken_.empty()) return Looked::disturbed;
     note(root, "could not be scanned completely: some guarded files may remain");
     report_.complete = report_.complete && !before.complete && !now->stopped;
     return Looked::quiet;
@@ -284,7 +288,8 @@ class Quarantine {
   // they lead to.
   bool take_links_to(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
     if (!was_packed(root, before, found)) return false;
-    const auto links = new_ways_to(found.path, now_->package_links, known_links_);
+    if (!new_ways_) new_ways_.emplace(now_->package_links, known_links_);
+    const std::vector<PackageLink> links = new_ways_->to(found.path);
     for (const PackageLink& link : links) {
       took_links_ = true;
       if (taken_.contains(link.path)) continue;
@@ -637,6 +642,7 @@ class Quarantine {
   bool behind_new_ = false;                 // something is behind a link that was taken away
   const WorkspaceFacts* now_ = nullptr;     // what the present look has seen
   std::vector<PackageLink> known_links_{};  // sorted by path
+  std::optional<NewWays> new_ways_{};       // of the present look
   bool took_links_ = false;                 // the present look has moved some
   bool gone_ = false;  // something that the present look has seen was not there to be taken
   std::vector<NamedPath> appeared_{};  // of the tree that is looked through

@@ -395,5 +395,36 @@ KERNEL_TEST(EscapeNewRepository, SymlinksWhereLargeFilesAreKept) {
   }
 }
 
+// Where a path is too long for a call the sandbox can still have made a link that leads out.
+KERNEL_TEST(EscapeWorktree, RepairWritesNoFileBehindAPathThatIsTooLong) {
+  const Workspace workspace;
+  host_git(workspace, kCommitted);
+  make_directories(workspace.around() / "target");
+  const std::string attack =
+      "d=deep; for i in $(seq 20); do d=$d/$(printf '%0200d' $i); done; mkdir -p $d; ln -s $d l; "
+      "ln -s " +
+      (workspace.around() / "target") +
+      " l/x; mkdir -p .git/worktrees/evil; "
+      "echo ../.. > .git/worktrees/evil/commondir; echo ref: refs/heads/x > "
+      ".git/worktrees/evil/HEAD; "
+      "echo " +
+      workspace.path() + "/l/x/.git > .git/worktrees/evil/gitdir";
+  const nlohmann::json output = run_script(workspace, attack);
+  EXPECT_FALSE(exists(workspace / ".git/worktrees/evil/gitdir")) << output.dump();
+}
+
+// The user moves the checkout, and a symlink takes its place: the file says what it said.
+KERNEL_TEST(EscapeWorktree, ACheckoutThatTheUserMovesMeanwhile) {
+  const Workspace workspace{visible_place()};
+  host_git(workspace, std::string(kCommitted) + "git worktree add -q ../outer");
+  Process run({COOP_BINARY, "run", "--json", "-w", workspace.path(), "--", "sh", "-c",
+               "touch ready; while [ ! -e stop ]; do sleep 0.1; done"},
+              workspace.options());
+  ASSERT_TRUE(eventually([&] { return exists(workspace / "ready"); }));
+  host_git(workspace, "mv ../outer ../real; ln -s real ../outer; touch stop");
+  const nlohmann::json output = json_of(run.finish());
+  EXPECT_TRUE(exists(workspace / ".git/worktrees/outer/gitdir")) << output.dump();
+}
+
 }  // namespace
 }  // namespace coop::tests

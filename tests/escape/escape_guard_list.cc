@@ -186,5 +186,20 @@ KERNEL_TEST(EscapeGrantedTrees, ADirectoryThatIsGuardedIsNotGrantedByItself) {
   }
 }
 
+// A directory with more symlinks than are followed is moved, and hides nothing else.
+KERNEL_TEST(EscapeGuardList, ADirectoryFullOfLinksHidesNothing) {
+  for (const char* const count : {"900", "1100"}) {
+    const Workspace workspace;
+    const std::string links = "mkdir -p aa/.vscode .idea; for i in $(seq " + std::string(count) +
+                              "); do ln -s x aa/.vscode/$i; ln -s x .idea/$i; done; ";
+    const nlohmann::json output = run_script(
+        workspace,
+        links + "echo evil > .envrc; git init -q zz; echo evil > zz/.git/hooks/pre-commit");
+    for (const char* const name : {"aa/.vscode", ".idea", ".envrc", "zz/.git/hooks/pre-commit"})
+      EXPECT_FALSE(exists(workspace / name)) << count << name << output.dump();
+    EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  }
+}
+
 }  // namespace
 }  // namespace coop::tests

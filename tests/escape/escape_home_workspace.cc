@@ -158,5 +158,32 @@ KERNEL_TEST(EscapeHomeWorkspace, AStartUpFileThatLiesInTheWorkspaceIsGuarded) {
   EXPECT_EQ(read_file(project + "/nvim/init.lua"), "mine\n");
 }
 
+// As programs that manage dotfiles make it: names that are missing are obeyed through the symlink too.
+KERNEL_TEST(EscapeHomeWorkspace, NewStartUpFilesBehindALinkedDirectory) {
+  for (const std::string linked : {".config", ".local", ".config/systemd"}) {
+    const HomeWorkspace place;
+    const std::string name = linked == ".local"    ? "bin/ls"
+                             : linked == ".config" ? "nvim/init.lua"
+                                                   : "user/a.service";
+    const std::string file = "files/" + name;
+    const std::string attack = "mkdir -p " + file + "; rmdir " + file + "; echo evil > " + file;
+    const auto start = [&] {
+      const Ran made = run_bare({"sh", "-c",
+                                 "cd \"$0\"; mkdir -p dotfiles/files; rm -rf " + linked +
+                                     " dotfiles/files/*; "
+                                     "ln -s \"$0/dotfiles/files\" " +
+                                     linked,
+                                 place.home()});
+      EXPECT_EQ(made.exit_code, 0) << made.err;
+    };
+    start();
+    EXPECT_EQ(place.run(place.home() + "/dotfiles", "echo x > files/notes").exit_code, 0);
+    EXPECT_TRUE(exists(place.home() + "/" + linked + "/notes"));  // control
+    start();
+    const Ran ran = place.run(place.home() + "/dotfiles", attack);
+    EXPECT_FALSE(exists(place.home() + "/" + linked + "/" + name)) << ran.err;
+  }
+}
+
 }  // namespace
 }  // namespace coop::tests

@@ -119,5 +119,42 @@ KERNEL_TEST(EscapePackages, ControlLinksInPackagesChangeNothing) {
   EXPECT_FALSE(output.contains("quarantined") && !output["quarantined"].empty()) << output.dump();
 }
 
+// Each look takes all new links on the way, not one of many that lead to the same.
+KERNEL_TEST(EscapePackages, ManyLinksToOneLink) {
+  const Workspace workspace;
+  make_project(workspace);
+  run_script(workspace,
+             "mkdir -p node_modules/U node_modules/T; echo evil > node_modules/U/.envrc");
+  const nlohmann::json output = run_script(
+      workspace,
+      "ln -s ../U node_modules/T/N; for i in $(seq 20); do ln -s node_modules/T a$i; done");
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  for (const char* const link : {"a1", "a12", "a20"})
+    EXPECT_FALSE(exists(workspace / link / "N/.envrc")) << output.dump();
+}
+
+// What a link of the user's leads to is replaced: the file is taken, and the link stays.
+KERNEL_TEST(EscapePackages, WhatALinkOfTheUsersLeadsToIsReplaced) {
+  const Workspace workspace;
+  make_project(workspace);
+  ASSERT_EQ(run_bare({"ln", "-s", "node_modules/left-pad", workspace / "lib"}).exit_code, 0);
+  run_script(workspace, "mkdir node_modules/.s; echo evil > node_modules/.s/.envrc");
+  const nlohmann::json output = run_script(
+      workspace, "mv node_modules/left-pad node_modules/o; ln -s .s node_modules/left-pad");
+  EXPECT_FALSE(exists(workspace / "lib/.envrc")) << output.dump();
+  EXPECT_EQ(run_bare({"readlink", workspace / "lib"}).out, "node_modules/left-pad\n")
+      << output.dump();
+}
+
+KERNEL_TEST(EscapePackages, APathThatIsTooLong) {
+  const Workspace workspace;
+  make_project(workspace);
+  const std::string deep =
+      "d=node_modules; for i in $(seq 20); do d=$d/$(printf '%0200d' $i); done; mkdir -p $d; ln -s "
+      "$d app2; ";
+  const nlohmann::json output = run_script(workspace, deep + "echo evil > app2/.envrc");
+  EXPECT_FALSE(exists(workspace / "app2/.envrc")) << output.dump();
+}
+
 }  // namespace
 }  // namespace coop::tests

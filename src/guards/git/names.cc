@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/path.h"
@@ -26,6 +27,33 @@ namespace {
 constexpr const char* kHooks = ".git/hooks";
 constexpr const char* kConfig = ".git/config";
 constexpr std::size_t kMostNamed = 1000;
+
+// Whether a directory on the way to a name is a symlink, as programs that manage dotfiles make them ("~/.config -> dotfiles/config").
+// A name that is missing there may lead into a tree.
+class LinksAbove {
+ public:
+  explicit LinksAbove(Path home) : home_(std::move(home)) {}
+
+  bool are_above(std::string_view below) {
+    for (std::size_t slash = below.find('/'); slash != std::string_view::npos;
+         slash = below.find('/', slash + 1))
+      if (is_link(below.substr(0, slash))) return true;
+    return false;
+  }
+
+ private:
+  bool is_link(std::string_view directory) {
+    const auto [known, is_new] = links_.try_emplace(directory, false);
+    struct stat status{};
+    if (is_new)
+      known->second =
+          ::lstat(join(home_, directory).c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+    return known->second;
+  }
+
+  Path home_;
+  std::unordered_map<std::string_view, bool> links_{};  // by views of the list of guards
+};
 
 }  // namespace
 
@@ -63,16 +91,19 @@ void GitNames::in_homes(std::span<const HomeGuard> guards, std::span<const Path>
   constexpr std::string_view kConfig = ".config/";
   const Path listed = canonical(home_).value_or(home_);
   host::HomeListing listing(listed);
-  const auto consider = [&](NamedPath named, std::string_view below) {
+  enum class Way : std::uint8_t { plain, linked };
+  const auto consider = [&](NamedPath named, std::string_view below, Way way) {
     struct stat status{};
     const bool near =
-        writable_.size() > 1 || tree_of(named.path, writable_) != nullptr ||
+        writable_.size() > 1 || way == Way::linked || tree_of(named.path, writable_) != nullptr ||
         (!(below.empty() ? listing.misses(named.path) : listing.misses_below(below)) &&
          ::lstat(named.path.c_str(), &status) == 0);
     if (near && matters(named.path)) add(std::move(named));
   };
   for (const Path& home : homes) {
     const bool is_listed = home == listed;
+    const bool is_linked = !is_listed && matters(home);  // the home itself is a symlink
+    LinksAbove links(home);
     // Whether no tree can contain a name below the home, without making a path of each.
     const bool apart = writable_.size() == 1 && !is_within(home, writable_.front());
     const std::string_view tree_below =
@@ -80,19 +111,25 @@ void GitNames::in_homes(std::span<const HomeGuard> guards, std::span<const Path>
             ? std::string_view(writable_.front()).substr(home == "/" ? 1 : home.size() + 1)
             : std::string_view();
     for (const HomeGuard& guard : guards) {
-      if (apart && is_listed && (tree_below.empty() || !is_within(guard.below, tree_below)) &&
+      const bool linked = is_linked || links.are_above(guard.below);
+      if (!linked && apart && is_listed &&
+          (tree_below.empty() || !is_within(guard.below, tree_below)) &&
           listing.misses_below(guard.below))
         continue;
       consider({.path = join(home, guard.below), .guard = std::string(guard.guard)},
-               is_listed ? guard.below : std::string_view());
+               is_listed ? guard.below : std::string_view(), linked ? Way::linked : Way::plain);
     }
   }
   if (config_home.empty()) return;
-  for (const HomeGuard& guard : guards)
-    if (guard.below.starts_with(kConfig))
-      consider({.path = join(config_home, guard.below.substr(kConfig.size())),
-                .guard = std::string(guard.guard)},
-               {});
+  const bool is_linked = matters(config_home);
+  LinksAbove links(config_home);
+  for (const HomeGuard& guard : guards) {
+    if (!guard.below.starts_with(kConfig)) continue;
+    const std::string_view below = guard.below.substr(kConfig.size());
+    const bool linked = is_linked || links.are_above(below);
+    consider({.path = join(config_home, below), .guard = std::string(guard.guard)}, {},
+             linked ? Way::linked : Way::plain);
+  }
 }
 
 // A relative hooks directory in the user's configuration applies to every repository, also to new

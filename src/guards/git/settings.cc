@@ -20,6 +20,7 @@ namespace coop::guards {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;
+constexpr std::string_view kOptional = ":(optional)";
 constexpr int kDeepest = 10;        // git's own limit
 constexpr int kMostIncluded = 256;  // a file that includes two files, each of which includes two, …
 constexpr int kMostInAll = 8192;    // of all repositories
@@ -38,11 +39,11 @@ Path home_of(std::string_view user) {
 }  // namespace
 
 bool is_home_not_known(std::string_view value, const Path& home) {
+  if (value.starts_with(kOptional)) value.remove_prefix(kOptional.size());
   return value.starts_with('~') && expand_setting(value, "/", home).empty();
 }
 
 Path expand_setting(std::string_view value, const Path& base, const Path& home) {
-  constexpr std::string_view kOptional = ":(optional)";
   if (value.starts_with(kOptional)) value.remove_prefix(kOptional.size());
   if (value.empty() || value.size() >= PATH_MAX) return {};
   if (value == "~" || value.starts_with("~/"))

@@ -32,7 +32,7 @@ bool is_behind(const Path& path, const GuardedPath& link) {
 void LinkWalk::behind(const GuardedPath& link, std::string_view rest) {
   constexpr std::size_t kMost = 20'000;
   // Ending in silence would leave the targets of the user's own links unguarded: another sandbox can make thousands.
-  if (++followed_ > kMost) return found_.give_up(WalkStop::too_large);
+  if (++followed_ > kMost) return found_.too_many_links();
   const Trail trail = follow_trail(link.path + std::string(rest), writable_, &trails_);
   Path through = link.path;
   for (const TrailLink& next : trail.links) {
@@ -129,7 +129,10 @@ LinkWalk::Level LinkWalk::look(DirectoryStack& at, const Path& path, const Guard
           level.pending.emplace_back(entry);
         return links.size() < kMostInDirectory ? Next::go_on : Next::stop;
       });
-  if (links.size() >= kMostInDirectory) found_.give_up(WalkStop::too_large);
+  if (links.size() >= kMostInDirectory) {
+    links.clear();
+    found_.too_many_links();
+  }
   for (const std::string& name : links) {
     if (found_.stopped()) break;
     GuardedPath inside = guarded;
@@ -154,7 +157,7 @@ void LinkWalk::in_directory_outside(const GuardedPath& directory) {
         if (type == DT_LNK) links.emplace_back(entry);
         return links.size() < kMostInDirectory ? Next::go_on : Next::stop;
       });
-  if (links.size() >= kMostInDirectory) return found_.give_up(WalkStop::too_large);
+  if (links.size() >= kMostInDirectory) return found_.too_many_links();
   for (const std::string& name : links) {
     GuardedPath link = directory;
     link.path = join(directory.path, name);

@@ -23,9 +23,10 @@ const PackageLink* find(std::span<const PackageLink> links, std::string_view pat
   return found != links.end() && found->path == path ? &*found : nullptr;
 }
 
+// Where it leads may have changed: what a link of the user's leads to is judged, and the link stays.
 bool is_as_before(const PackageLink& link, std::span<const PackageLink> known) {
   const PackageLink* const old = find(known, link.path);
-  return old != nullptr && old->text == link.text && old->place == link.place;
+  return old != nullptr && old->text == link.text;
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ PackageLinks::Added PackageLinks::add(int directory, const std::string& name, co
   Place place = place_of(directory, name, path);
   if (place.path.empty() || !lies_in_packages(place.path)) return place.added;
   if (links_.size() >= kMostLinks) {
-    found_.give_up(WalkStop::too_large);
+    found_.too_many_links();
     return place.added;
   }
   if (const auto pending = pending_.find(place.path); pending != pending_.end())
@@ -66,13 +67,19 @@ PackageLinks::Added PackageLinks::add(int directory, const std::string& name, co
 
 // The kernel is asked first: it goes on from directories whose path is too long for a call.
 PackageLinks::Place PackageLinks::place_of(int directory, const std::string& name,
-                                           const Path& path) const {
+                                           const Path& path) {
   const Result<UniqueFd> target = open_for_everyone(directory, name, O_PATH | O_DIRECTORY);
-  if (target) return {read_link(AT_FDCWD, "/proc/self/fd/" + std::to_string(target->get())), true};
+  if (target) {
+    Path place = read_link(AT_FDCWD, "/proc/self/fd/" + std::to_string(target->get()));
+    // Too long to be told, and so for every call that would open it by its path.
+    if (place.empty()) return {.added = Added::unfollowable};
+    return {std::move(place), true};
+  }
   const int error = target.error().errno_value;
   if (error == ELOOP) return {.added = Added::unfollowable};
-  if (error == ENOTDIR || path.size() >= PATH_MAX) return {};
-  Trail trail = follow_trail(path, trees_);
+  if (error == ENOTDIR) return {};
+  if (path.size() >= PATH_MAX) return {.added = Added::unfollowable};
+  Trail trail = follow_trail(path, trees_, &trails_);
   if (trail.place.empty()) return {.added = Added::unfollowable};
   if (trail.status && !S_ISDIR(trail.status->st_mode)) return {};
   return {std::move(trail.place), trail.status.has_value()};
@@ -111,19 +118,25 @@ bool covers(const PackageLink& link, std::string_view path) {
   return true;
 }
 
-std::vector<PackageLink> new_ways_to(std::string_view path, std::span<const PackageLink> now,
-                                     std::span<const PackageLink> known) {
-  std::vector<PackageLink> ways;
-  for (const PackageLink& last : now) {
-    if (!covers(last, path)) continue;
-    const PackageLink* first = nullptr;
-    const PackageLink* link = &last;
-    for (std::size_t count = 0; link != nullptr && count <= now.size(); ++count) {
-      if (!is_as_before(*link, known)) first = link;
-      link = find(now, link->through);
-    }
-    if (first != nullptr && std::ranges::find(ways, *first) == ways.end()) ways.push_back(*first);
+NewWays::NewWays(std::span<const PackageLink> now, std::span<const PackageLink> known) : now_(now) {
+  for (std::size_t place = 0; place < now.size(); ++place) {
+    is_new_.push_back(!is_as_before(now[place], known));
+    const PackageLink* const before = find(now, now[place].through);
+    through_.push_back(before != nullptr ? static_cast<std::size_t>(before - now.data()) : place);
   }
+}
+
+std::vector<PackageLink> NewWays::to(std::string_view path) const {
+  std::vector<bool> seen(now_.size());
+  std::vector<PackageLink> ways;
+  for (std::size_t last = 0; last < now_.size(); ++last) {
+    if (!covers(now_[last], path)) continue;
+    for (std::size_t link = last; !seen[link]; link = through_[link]) {
+      seen[link] = true;
+      if (is_new_[link]) ways.push_back(now_[link]);
+    }
+  }
+  std::ranges::sort(ways, {}, &PackageLink::path);
   return ways;
 }
 

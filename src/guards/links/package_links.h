@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "guards/findings.h"
+#include "guards/trail.h"
 #include "host/facts.h"
 #include "sys/tree/directory_stack.h"
 
@@ -54,7 +55,7 @@ class PackageLinks {
     bool exists = false;
     Added added = Added::done;
   };
-  Place place_of(int directory, const std::string& name, const Path& path) const;
+  Place place_of(int directory, const std::string& name, const Path& path);
   bool lies_in_packages(const Path& place) const;
 
   Findings& found_;
@@ -63,14 +64,25 @@ class PackageLinks {
   std::map<Path, Path> pending_{};  // directories, and the first link that leads to each
   std::set<Path> known_{};          // directories that are or were pending
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::int64_t>> visited_{};
+  TrailMemo trails_{};
   Path through_{};  // the link that leads to the directory that is looked through
 };
 
 // Whether names that count in every directory are looked for at this path because of the link.
 bool covers(const PackageLink& link, std::string_view path);
 
-// Of `now`, the links that make a path count and are not as in `known`: of each way there the first one.
-std::vector<PackageLink> new_ways_to(std::string_view path, std::span<const PackageLink> now,
-                                     std::span<const PackageLink> known);
+// The links of a look that were not there before, by the paths that they make count.
+class NewWays {
+ public:
+  // Both outlive it.
+  NewWays(std::span<const PackageLink> now, std::span<const PackageLink> known);
+  // The new links on each way to a path, the outermost too.
+  std::vector<PackageLink> to(std::string_view path) const;
+
+ private:
+  std::span<const PackageLink> now_;
+  std::vector<bool> is_new_{};
+  std::vector<std::size_t> through_{};  // the link before each one; its own place for none
+};
 
 }  // namespace coop::guards

@@ -142,7 +142,7 @@ TEST(PackageLinksTest, ALinkThroughProcCountsItself) {
   EXPECT_EQ(seen_in(tree), (Lines{"app", "other"}));
 }
 
-TEST(PackageLinksTest, TheFirstNewLinkOfEachWayIsNamed) {
+TEST(PackageLinksTest, EachNewLinkOnAWayIsNamed) {
   const std::vector<PackageLink> now{
       {.path = "/w/a", .text = "node_modules/p", .place = "/w/node_modules/p"},
       {.path = "/w/b", .text = "node_modules/q", .place = "/w/node_modules/q"},
@@ -150,12 +150,12 @@ TEST(PackageLinksTest, TheFirstNewLinkOfEachWayIsNamed) {
        .text = "../q",
        .place = "/w/node_modules/q",
        .through = "/w/a"}};
-  EXPECT_EQ(new_ways_to("/w/node_modules/q/.envrc", now, {}),
-            (std::vector<PackageLink>{now[1], now[0]}));
-  EXPECT_EQ(new_ways_to("/w/node_modules/q/.envrc", now, std::vector{now[0], now[1]}),
-            (std::vector<PackageLink>{now[2]}));
-  EXPECT_EQ(new_ways_to("/w/node_modules/q/vendor/.envrc", now, {}), std::vector<PackageLink>{});
-  EXPECT_EQ(new_ways_to("/w/node_modules/q", now, {}), std::vector<PackageLink>{});
+  const NewWays all(now, {});
+  EXPECT_EQ(all.to("/w/node_modules/q/.envrc"), now);
+  EXPECT_EQ(all.to("/w/node_modules/q/vendor/.envrc"), std::vector<PackageLink>{});
+  EXPECT_EQ(all.to("/w/node_modules/q"), std::vector<PackageLink>{});
+  const std::vector<PackageLink> known{now[0], now[1]};
+  EXPECT_EQ(NewWays(now, known).to("/w/node_modules/q/.envrc"), std::vector{now[2]});
 }
 
 }  // namespace
