@@ -289,14 +289,14 @@ class Quarantine {
   bool take_links_to(const Path& root, const WorkspaceFacts& before, const GuardedPath& found) {
     if (!was_packed(root, before, found)) return false;
     if (!new_ways_) new_ways_.emplace(now_->package_links, known_links_);
-    const std::vector<PackageLink> links = new_ways_->to(found.path);
-    for (const PackageLink& link : links) {
+    const NewWays::Answer ways = new_ways_->to(found.path);
+    for (const PackageLink& link : ways.links) {
       took_links_ = true;
       if (taken_.contains(link.path)) continue;
       move(root, before, {.path = link.path, .guard = found.guard, .link = link.text},
            "it leads to packages with " + printable(found.path));
     }
-    return !links.empty();
+    return ways.any;
   }
 
   // Of a repository that an earlier sandbox made: without settings it would have no remotes.

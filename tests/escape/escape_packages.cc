@@ -130,7 +130,7 @@ KERNEL_TEST(EscapePackages, ManyLinksToOneLink) {
       "ln -s ../U node_modules/T/N; for i in $(seq 20); do ln -s node_modules/T a$i; done");
   EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
   for (const char* const link : {"a1", "a12", "a20"})
-    EXPECT_FALSE(exists(workspace / link / "N/.envrc")) << output.dump();
+    EXPECT_FALSE(exists(workspace / (std::string(link) + "/N/.envrc"))) << output.dump();
 }
 
 // What a link of the user's leads to is replaced: the file is taken, and the link stays.

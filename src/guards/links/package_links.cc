@@ -16,7 +16,7 @@ namespace coop::guards {
 namespace {
 
 // Of one walk. Ending in silence would leave the rest unguarded.
-constexpr std::size_t kMostLinks = 50'000;
+constexpr std::size_t kMostLinks = 2000;
 
 const PackageLink* find(std::span<const PackageLink> links, std::string_view path) {
   const auto found = std::ranges::lower_bound(links, path, {}, &PackageLink::path);
@@ -118,26 +118,63 @@ bool covers(const PackageLink& link, std::string_view path) {
   return true;
 }
 
-NewWays::NewWays(std::span<const PackageLink> now, std::span<const PackageLink> known) : now_(now) {
-  for (std::size_t place = 0; place < now.size(); ++place) {
-    is_new_.push_back(!is_as_before(now[place], known));
-    const PackageLink* const before = find(now, now[place].through);
-    through_.push_back(before != nullptr ? static_cast<std::size_t>(before - now.data()) : place);
+NewWays::NewWays(std::span<const PackageLink> now, std::span<const PackageLink> known)
+    : now_(now),
+      is_source_(now.size()),
+      is_reached_(now.size()),
+      told_(now.size()),
+      done_(now.size()) {
+  std::vector<bool> is_known(now.size());
+  std::vector<std::size_t> known_outer;
+  for (std::size_t link = 0; link < now.size(); ++link) {
+    is_known[link] = is_as_before(now[link], known);
+    if (is_known[link] && !is_inner(link)) known_outer.push_back(link);
+  }
+  std::vector<bool> was_reached(now.size());
+  spread(std::move(known_outer), was_reached, is_known);
+  std::vector<std::size_t> sources;
+  for (std::size_t link = 0; link < now.size(); ++link) {
+    is_source_[link] = !is_known[link] && (!is_inner(link) || was_reached[link]);
+    if (is_source_[link]) sources.push_back(link);
+  }
+  spread(std::move(sources), is_reached_, std::vector<bool>(now.size(), true));
+}
+
+// Marks the inner links that lie where these lead, and goes on from those that pass.
+void NewWays::spread(std::vector<std::size_t> from, std::vector<bool>& reached,
+                     const std::vector<bool>& passes) const {
+  while (!from.empty()) {
+    const std::size_t outer = from.back();
+    from.pop_back();
+    for (std::size_t link = 0; link < now_.size(); ++link) {
+      if (reached[link] || !is_inner(link) || !covers(now_[outer], now_[link].path)) continue;
+      reached[link] = true;
+      if (passes[link]) from.push_back(link);
+    }
   }
 }
 
-std::vector<PackageLink> NewWays::to(std::string_view path) const {
-  std::vector<bool> seen(now_.size());
-  std::vector<PackageLink> ways;
-  for (std::size_t last = 0; last < now_.size(); ++last) {
-    if (!covers(now_[last], path)) continue;
-    for (std::size_t link = last; !seen[link]; link = through_[link]) {
-      seen[link] = true;
-      if (is_new_[link]) ways.push_back(now_[link]);
+NewWays::Answer NewWays::to(std::string_view path) {
+  Answer answer;
+  std::vector<std::string_view> places{path};
+  while (!places.empty()) {
+    const std::string_view place = places.back();
+    places.pop_back();
+    for (std::size_t link = 0; link < now_.size(); ++link) {
+      if ((!is_source_[link] && !is_reached_[link]) || !covers(now_[link], place)) continue;
+      answer.any = true;
+      if (is_source_[link] && !told_[link]) {
+        told_[link] = true;
+        answer.links.push_back(now_[link]);
+      }
+      if (is_reached_[link] && !done_[link]) {
+        done_[link] = true;
+        places.push_back(now_[link].path);
+      }
     }
   }
-  std::ranges::sort(ways, {}, &PackageLink::path);
-  return ways;
+  std::ranges::sort(answer.links, {}, &PackageLink::path);
+  return answer;
 }
 
 }  // namespace coop::guards

@@ -71,18 +71,29 @@ class PackageLinks {
 // Whether names that count in every directory are looked for at this path because of the link.
 bool covers(const PackageLink& link, std::string_view path);
 
-// The links of a look that were not there before, by the paths that they make count.
+// The links of a look that were not there before, by the paths that they make count. Takes time once for each pair of links.
 class NewWays {
  public:
-  // Both outlive it.
+  // `now` and `known` are sorted; `now` outlives it.
   NewWays(std::span<const PackageLink> now, std::span<const PackageLink> known);
-  // The new links on each way to a path, the outermost too.
-  std::vector<PackageLink> to(std::string_view path) const;
+
+  struct Answer {
+    bool any = false;                  // new links make the path count
+    std::vector<PackageLink> links{};  // those of them that no earlier answer had
+  };
+  // Of each way the first new link: what is behind it may have been there before.
+  Answer to(std::string_view path);
 
  private:
+  bool is_inner(std::size_t link) const { return !now_[link].through.empty(); }
+  void spread(std::vector<std::size_t> from, std::vector<bool>& reached,
+              const std::vector<bool>& passes) const;
+
   std::span<const PackageLink> now_;
-  std::vector<bool> is_new_{};
-  std::vector<std::size_t> through_{};  // the link before each one; its own place for none
+  std::vector<bool> is_source_{};   // new, and there whatever the other new ones do
+  std::vector<bool> is_reached_{};  // by a source
+  std::vector<bool> told_{};
+  std::vector<bool> done_{};  // what leads to an inner link has been told
 };
 
 }  // namespace coop::guards
