@@ -80,13 +80,12 @@ class Quarantine {
   }
 
   QuarantineReport run() {
-    for (std::size_t index = 0; index < trees_.roots.size(); ++index) {
-      if (index < before_.size()) {
-        clean(trees_.roots[index], before_[index]);
-      } else {
-        note(trees_.roots[index],
-             "was not scanned before the run, so new files in it cannot be detected");
-      }
+    // What was taken from one tree may have hidden something in another.
+    constexpr int kRounds = 3;
+    for (int round = 0; round < kRounds; ++round) {
+      took_any_ = false;
+      clean_all(round);
+      if (!took_any_ || trees_.roots.size() == 1) break;
     }
     if (notes_left_out_ > 0)
       report_.notes.push_back(std::to_string(notes_left_out_) + " more notes are left out");
@@ -94,6 +93,14 @@ class Quarantine {
   }
 
  private:
+  void clean_all(int round) {
+    for (std::size_t index = 0; index < trees_.roots.size(); ++index)
+      if (index < before_.size()) clean(trees_.roots[index], before_[index]);
+      else if (round == 0)
+        note(trees_.roots[index],
+             "was not scanned before the run, so new files in it cannot be detected");
+  }
+
   // A symlink that was put back leads to what was not looked at yet.
   void clean(const Path& root, const WorkspaceFacts& before) {
     constexpr int kRounds = 3;
@@ -105,11 +112,17 @@ class Quarantine {
   }
 
   // What one look has missed, because a program of the host exchanged a directory with something else meanwhile, the next
-  // may see.
+  // may see. So may what was hidden by what a look has taken away: a symlink that led elsewhere, or to something else.
   void look_until_quiet(const Path& root, const WorkspaceFacts& before) {
     constexpr int kTries = 10;
-    for (int attempt = 0; attempt < kTries; ++attempt)
-      if (look(root, before) == Looked::quiet) return;
+    constexpr int kMostInAll = 200;
+    int idle = 0;
+    for (int looks = 0; idle < kTries && looks < kMostInAll; ++looks) {
+      const Looked looked = look(root, before);
+      if (taken_.empty()) ++idle;
+      else took_any_ = true;
+      if (looked == Looked::quiet) return;
+    }
     remains(root, "was changed by another program during each look: some guarded files may remain");
   }
 
@@ -148,9 +161,8 @@ class Quarantine {
     // Of several symlinks that lead to a path one is listed. Without the new ones it may be one of the user's.
     behind_new_ = behind_new_ && !taken_.empty();
     if (now->disturbed || gone_ || behind_new_ || took_links_) return Looked::disturbed;
-    if (now->complete) return Looked::quiet;
-    // What kept the look from being complete may be gone now.
     if (!taken_.empty()) return Looked::disturbed;
+    if (now->complete) return Looked::quiet;
     note(root, "could not be scanned completely: some guarded files may remain");
     report_.complete = report_.complete && !before.complete && !now->stopped;
     return Looked::quiet;
@@ -643,6 +655,7 @@ class Quarantine {
   const WorkspaceFacts* now_ = nullptr;     // what the present look has seen
   std::vector<PackageLink> known_links_{};  // sorted by path
   std::optional<NewWays> new_ways_{};       // of the present look
+  bool took_any_ = false;                   // in the present round
   bool took_links_ = false;                 // the present look has moved some
   bool gone_ = false;  // something that the present look has seen was not there to be taken
   std::vector<NamedPath> appeared_{};  // of the tree that is looked through

@@ -86,10 +86,13 @@ Result<WorkspaceFacts> inspect_workspace(const Path& root, std::span<const std::
   std::vector<Path> homes = user.homes;
   if (homes.empty() && !user.home.empty()) homes.push_back(user.home);
   for (Path& home : homes) home = canonical(home).value_or(home);
+  const Path config_home = user.config_home.empty()
+                               ? Path()
+                               : canonical(user.config_home).value_or(normalize(user.config_home));
   auto stop = GuardWalk::Stop::none;
   for (int attempt = 0; attempt < kTries && stop != GuardWalk::Stop::too_large; ++attempt) {
     GitNames names(user, trees);
-    names.in_homes(home_guards(guards), homes, user.config_home);
+    names.in_homes(home_guards(guards), homes, config_home);
     for (const Surrounding& repository : surrounding_repositories(root))
       names.surrounding(repository);
     Result<WorkspaceFacts> facts =

@@ -185,5 +185,22 @@ KERNEL_TEST(EscapeHomeWorkspace, NewStartUpFilesBehindALinkedDirectory) {
   }
 }
 
+// The workspace lies below a configuration directory that is named through a symlink.
+KERNEL_TEST(EscapeHomeWorkspace, BelowAConfigurationDirectoryNamedByALink) {
+  const Workspace workspace;
+  make_directories(workspace / "real/systemd");
+  ASSERT_EQ(run_bare({"ln", "-s", "real", workspace / "link"}).exit_code, 0);
+  for (const char* const name : {"link", "real", "real/../link"}) {
+    RunOptions options = workspace.options();
+    options.environment["XDG_CONFIG_HOME"] = workspace / name;
+    const Ran ran = run_coop({"run", "-w", workspace / "real/systemd", "--", "sh", "-c",
+                              "mkdir user other; echo evil > user/a.service"},
+                             options);
+    EXPECT_TRUE(exists(workspace / "real/systemd/other")) << ran.err;  // control
+    EXPECT_FALSE(exists(workspace / "real/systemd/user")) << name << ran.err;
+    run_bare({"rmdir", workspace / "real/systemd/other"});
+  }
+}
+
 }  // namespace
 }  // namespace coop::tests

@@ -156,5 +156,37 @@ KERNEL_TEST(EscapePackages, APathThatIsTooLong) {
   EXPECT_FALSE(exists(workspace / "app2/.envrc")) << output.dump();
 }
 
+// Taking away a symlink makes another one lead into packages.
+KERNEL_TEST(EscapePackages, ALinkThatCountsWhenAnotherIsGone) {
+  const Workspace workspace;
+  make_project(workspace);
+  run_script(workspace, "mkdir -p node_modules/p; echo evil > node_modules/p/.envrc");
+  const nlohmann::json output =
+      run_script(workspace,
+                 "mkdir d; ln -s .. d/.vscode; ln -s d/.vscode/../node_modules/p L; git init -q g; "
+                 "rm -rf g/.git/hooks; "
+                 "ln -s ../.. g/.git/hooks; ln -s g/.git/hooks/../../../node_modules/p M");
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  make_directories(workspace / "d/.vscode");
+  make_directories(workspace / "g/.git/hooks");
+  EXPECT_FALSE(exists(workspace / "L/.envrc")) << output.dump();
+  EXPECT_FALSE(exists(workspace / "M/.envrc")) << output.dump();
+}
+
+// Each look takes one, and makes the next one count.
+KERNEL_TEST(EscapePackages, ALongChainOfLinksThroughLinks) {
+  const Workspace workspace;
+  make_project(workspace);
+  run_script(workspace, "mkdir -p node_modules/p; echo evil > node_modules/p/.envrc");
+  const nlohmann::json output = run_script(workspace,
+                                           "ln -s node_modules/p L0; for i in $(seq 30); do ln -s "
+                                           "L$((i-1))/../node_modules/p L$i; done");
+  EXPECT_EQ(output.value("exit_code", -1), 0) << output.dump();
+  for (int number = 0; number <= 30; ++number) {
+    make_directories(workspace / "L0");
+    EXPECT_FALSE(exists(workspace / ("L" + std::to_string(number) + "/.envrc"))) << output.dump();
+  }
+}
+
 }  // namespace
 }  // namespace coop::tests
