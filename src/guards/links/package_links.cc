@@ -113,7 +113,8 @@ std::vector<PackageLink> PackageLinks::take() {
 bool covers(const PackageLink& link, std::string_view path) {
   if (path == link.place || !is_within(path, link.place)) return false;
   Standing standing{Place::linked};
-  for (std::string_view rest = relative_to(parent_of(path), link.place); !rest.empty();)
+  const Path above = parent_of(path);
+  for (std::string_view rest = relative_to(above, link.place); !rest.empty();)
     if (!place_below(standing, folded(take_component(rest)), Reach::everything)) return false;
   return true;
 }
