@@ -159,7 +159,7 @@ struct HostFacts {
   std::vector<Path> other_homes{};  // of other people, outside /home; from /etc/passwd
   Path working_directory{};
   std::string now{};       // "2026-11-16T04:00:00Z"
-  Path state_directory{};  // coop's own; never visible inside
+  Path state_directory{};  // coop's own; of it only a kept home is ever visible inside
   std::map<std::string, std::string> environment{};
 
   // Namespaces by name: user mount pid net ipc uts cgroup time.

@@ -12,6 +12,7 @@ namespace coop {
 // In the order of merging: later scopes may narrow, and widen where permitted.
 enum class Scope : std::uint8_t {
   built_in,      // coop's own defaults
+  preset,        // what a known agent needs, see policies/agents/; `file` is its name
   organisation,  // /etc/coop/policy.toml: a ceiling for everyone below
   user,          // ~/.config/coop/policy.toml
   project,       // .coop/policy.toml in the workspace

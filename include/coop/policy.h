@@ -24,6 +24,12 @@ enum class Debugging : std::uint8_t { allowed, denied };
 enum class Mptcp : std::uint8_t { refused, allowed };
 // In the host view: what policies/home.txt lists, or all but the secrets.
 enum class HomeView : std::uint8_t { listed, shown };
+// What HOME is inside.
+enum class HomeKind : std::uint8_t {
+  ephemeral,  // an empty directory that ends with the sandbox
+  workspace,
+  kept,  // a directory in coop's state, which later sandboxes with the same name see again
+};
 // Files of the workspace that policies/workspace_secrets.txt names.
 enum class WorkspaceSecrets : std::uint8_t { shown, hidden };
 // What of a command's output reaches the caller's terminal: all of it, or what cannot abuse the terminal.
@@ -79,6 +85,20 @@ struct SocketRule {
   bool operator==(const SocketRule&) const = default;
 };
 
+struct Home {
+  HomeKind kind = HomeKind::ephemeral;
+  std::string name{};  // of a kept one
+  bool operator==(const Home&) const = default;
+};
+
+// A file that a private home gets unless it has one there: settings of an agent.
+struct HomeFile {
+  std::string path{};  // below the home
+  std::string contents{};
+  Origin origin{};
+  bool operator==(const HomeFile&) const = default;
+};
+
 struct Limits {
   std::optional<std::uint64_t> memory{};      // bytes, the whole sandbox
   std::optional<std::uint64_t> pids = 4096;   // processes and threads; nullopt: no limit
@@ -120,7 +140,9 @@ class SharedTmp;  // run/start/shared_tmp.h
 struct Policy {
   std::string id{};  // of the sandbox; its hostname is coop-<id>
   View view = View::minimal;
-  HomeView home = HomeView::listed;
+  HomeView home_view = HomeView::listed;
+  Home home{};
+  std::vector<HomeFile> home_files{};
   WorkspaceSecrets workspace_secrets = WorkspaceSecrets::shown;
   Path workspace{};  // on the host, canonical
   Access workspace_access = Access::read_write;

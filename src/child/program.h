@@ -28,9 +28,9 @@ enum class Operation : std::uint8_t {
   stage_masks,     // an empty directory and an unreadable file, used to hide paths; path: where
   stage_file,      // a file to cover others with: text (first bytes long), second: its number
   seal_masks,      // makes the masks read-only; none can be added
-  make_directory,  // path inside, first: mode
-  make_file,       // path inside, text (first bytes long), second: mode
-  make_symlink,    // path inside, text
+  make_directory,  // path inside, first: mode, third: 1 when it may exist
+  make_file,       // path inside, text (first bytes long), second: mode, third: 1 when it may exist
+  make_symlink,    // path inside, text, third: 1 when it may exist
   bind,            // path (of the host), text: target inside, first: attributes to set
   remount,         // path inside, first: attributes to set, second: 1: a guard
   mount_new,       // text: type, path: target inside, data: options, first: attributes

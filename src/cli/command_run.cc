@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/path.h"
+#include "cli/agents/login.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/missing_program.h"
@@ -120,7 +121,7 @@ Result<Attended> run_attended(const Request& request, const Policy& policy, cons
   auto state = TRY(run::start(policy, &command, launch));
   log.started(state->prepared.plan);
   // The command's output passes through us: nothing of it is on the screen yet.
-  if (terminal && !options.quiet) log.say(banner(state->prepared.plan, request.acting_as.get()));
+  if (terminal && !options.quiet) log.say(banner(state->prepared.plan, request));
   Result<ExecOutput> output = terminal ? run::run_in_terminal(*state, timeout)
                                        : run::run_forwarding_signals(*state, timeout);
   run::destroy(*state);
@@ -174,6 +175,7 @@ Result<int> command_run(const Parsed& parsed) {
   RunLog log(options, policy.id);
   log.begin(request);
   note_mode(request.effective, log);
+  TRY(provide_login(request, log));
   const Command command{.arguments = options.command};
   Result<Attended> attended = options.json ? run_captured(policy, command, log)
                                            : run_attended(request, policy, command, log);

@@ -239,6 +239,40 @@ constexpr std::array kFlags{
          "places, read-only, without its secrets and with a home of its own",
          setting<Key::view>, one_of("minimal host")}
         .bounded_by("view"),
+    Flag{"--home", "", "NAME", kFiles,
+         "what HOME is inside: ephemeral (empty and thrown away; default), workspace, or the NAME "
+         "of a private directory that coop keeps (see `coop home`)",
+         [](Options& o, Value flag, Value v) -> Result<void> {
+           if (!is_home_name(v))
+             return invalid(flag, "\"" + printable(v) + "\" is not the name of a home",
+                            std::string(kHomeNames));
+           set_value(o, Key::home, flag, std::string(v));
+           return {};
+         },
+         one_of("ephemeral workspace")}
+        .bounded_by("home"),
+    Flag{"--preset", "", "NAME", kFiles,
+         "with what this agent needs (default: of the agent that COMMAND is; see `coop presets`)",
+         [](Options& o, Value flag, Value v) -> Result<void> {
+           if (v.empty()) return invalid(flag, "the name is empty");
+           o.wanted.preset = {.how = request::PresetChoice::How::by_name, .name = std::string(v)};
+           o.chose_preset = true;
+           return {};
+         },
+         kPresetValue}
+        .without_key("each of its settings is bounded by that setting's key"),
+    Flag{"--import-login", "", "", kFiles,
+         "copy the agent's login from your home into its private one, where its preset says that "
+         "a copy works",
+         choose<&Options::import_login, true>}
+        .without_key("it copies what the preset lists, into a home that only the sandbox uses"),
+    Flag{"--no-preset", "", "", kFiles, "without the preset of the agent that COMMAND is",
+         [](Options& o, Value, Value) -> Result<void> {
+           o.wanted.preset = {};
+           o.chose_preset = true;
+           return {};
+         }}
+        .without_key(kNarrows),
     Flag{"--show-home", "", "", kFiles,
          "host view: show the whole home but its secrets, not only the toolchains in it",
          boolean<Key::show_home, true>}

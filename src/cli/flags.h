@@ -21,6 +21,8 @@ struct Options {
   request::Wanted wanted{};
   std::vector<std::string> command{};
   std::optional<LogFormat> log_format{};
+  bool chose_preset = false;  // --preset or --no-preset
+  bool import_login = false;
   bool verbose = false;
   bool quiet = false;
   Terminal terminal = Terminal::automatic;

@@ -163,15 +163,15 @@ std::string isolation_of(const Plan& plan) {
                                           : "linux (namespaces + seccomp, no landlock)";
 }
 
-std::string banner(const Plan& plan, const request::ActingAs* acting_as) {
-  const std::string names = bypassing(acting_as);
+std::string banner(const Plan& plan, const Request& request) {
+  const std::string names = bypassing(request.acting_as.get());
   const NetworkMode mode = plan.network.mode;
   const std::string network = mode == NetworkMode::none   ? "no network"
                               : mode == NetworkMode::host ? "the HOST's network"
                                                           : "network " + std::string(to_text(mode));
   return std::string("this command runs in a sandbox (namespaces, ") +
          (has_step<RestrictLandlock>(plan) ? "Landlock, seccomp" : "seccomp, no Landlock") +
-         ") with " + network +
+         ") with " + network + (request.preset ? ", preset " + request.preset->preset.name : "") +
          (names.empty() ? "" : "; tools called by an owner (" + names + ") do not") +
          "; --quiet hides this line";
 }

@@ -38,6 +38,6 @@ class RunLog {
 std::string isolation_of(const Plan& plan);
 
 // "this command runs in a sandbox (namespaces, Landlock, seccomp) with no network; --quiet hides this line"
-std::string banner(const Plan& plan, const request::ActingAs* acting_as);
+std::string banner(const Plan& plan, const Request& request);
 
 }  // namespace coop::cli

@@ -117,6 +117,7 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   TRY(add_proc(entries, policy, host, plan.notes));
   TRY(add_workspace(entries, policy, host));
   note_submodule(plan, policy, host);
+  TRY(check_home(policy, host));
   add_home(entries, policy, host, plan.notes);
   TRY(add_caches(entries, policy, host));
   TRY(add_rules(entries, policy, host, plan.notes));
@@ -213,6 +214,7 @@ Result<Plan> compile(const Policy& policy, const HostFacts& host) {
 std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
   std::vector<Path> paths = base_paths(policy.view, host);
   paths.push_back(policy.workspace);
+  if (policy.home.kind == HomeKind::kept) paths.push_back(kept_home(host, policy.home.name));
   for (Path& path : home_paths(policy, host)) paths.push_back(std::move(path));
   paths.emplace_back("/etc/coop");
   for (const Path& path : own_directories(host)) paths.push_back(path);
@@ -227,6 +229,7 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
 
 std::vector<Path> wanted_aliases(const Policy& policy, const HostFacts& host) {
   std::vector<Path> paths = home_aliases(policy, host);
+  for (Path& path : kept_home_parts(policy, host)) paths.push_back(std::move(path));
   for (const PathRule& rule : policy.rules)
     if ((rule.kind == RuleKind::hide || rule.kind == RuleKind::protect) && host.has(rule.path))
       for (auto& more : {mount_aliases(host.fact(rule.path).canonical, host.mounts),

@@ -46,7 +46,7 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
   const bool minimal = policy.view == View::minimal;
   const auto path = host.environment.find("PATH");
   result["PATH"] = minimal || path == host.environment.end() ? kMinimalPath : path->second;
-  result["HOME"] = minimal ? workspace_target(policy) : host.home;
+  result["HOME"] = home_target(policy, host);
   const std::string user = policy.identity == Identity::root ? "root" : host.user;
   if (!user.empty()) result["USER"] = result["LOGNAME"] = user;
   result["SHELL"] = "/bin/sh";

@@ -114,15 +114,19 @@ struct SetHostname {
 struct RootTmpfs : NoDetails {};
 // The new root: the host's whole tree, read-only.
 struct RootHost : NoDetails {};
+// What is made may be there already, left by an earlier sandbox: in a kept home.
+enum class Existing : std::uint8_t { fail, keep };
 struct MakeDirectory {
   Path target;
   std::uint32_t mode = 0755;
+  Existing existing = Existing::fail;
   bool operator==(const MakeDirectory&) const = default;
 };
 struct MakeFile {  // a small file with fixed contents, or an empty mount point
   Path target;
   std::string contents{};
   std::uint32_t mode = 0444;
+  Existing existing = Existing::fail;
   bool operator==(const MakeFile&) const = default;
 };
 struct CoverFile {  // an existing file of the host's view, with other contents inside
@@ -133,6 +137,7 @@ struct CoverFile {  // an existing file of the host's view, with other contents 
 struct MakeSymlink {
   Path target;
   std::string link;
+  Existing existing = Existing::fail;
   bool operator==(const MakeSymlink&) const = default;
 };
 // How a tree of the host reaches the sandbox.

@@ -46,6 +46,26 @@ std::string_view to_text(Access access) { return word_of(kAccesses, access); }
 std::string_view to_text(NetworkMode mode) { return word_of(kNetworkModes, mode); }
 std::string_view to_text(Mechanism mechanism) { return word_of(kMechanisms, mechanism); }
 
+std::string to_text(const Home& home) {
+  if (home.kind == HomeKind::kept) return home.name;
+  return home.kind == HomeKind::workspace ? "workspace" : "ephemeral";
+}
+
+Home home_of(std::string_view text) {
+  if (text == "ephemeral") return {};
+  if (text == "workspace") return {.kind = HomeKind::workspace};
+  return {.kind = HomeKind::kept, .name = std::string(text)};
+}
+
+bool is_home_name(std::string_view text) {
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !text.empty() && text.size() <= 64 && is_alphanumeric(text.front()) &&
+         std::ranges::all_of(
+             text, [&](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
 Result<Mechanism> parse_mechanism(std::string_view text) {
   return parse_word<Mechanism>(kMechanisms, text, "mechanism", "is not a mechanism");
 }

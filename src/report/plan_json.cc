@@ -18,6 +18,11 @@ Json to_json(const MountFlags& flags) {
       {"access", coop::to_text(flags.access)}, {"exec", flags.exec}, {"devices", flags.devices}};
 }
 
+Json with_existing(Json action, Existing existing) {
+  if (existing == Existing::keep) action["existing"] = "keep";
+  return action;
+}
+
 Json to_json(const std::vector<DestinationRule>& rules) {
   Json json = Json::array();
   for (const DestinationRule& rule : rules)
@@ -97,20 +102,23 @@ struct Fields {
   Json operator()(const RootTmpfs&) const { return {{"action", "root_tmpfs"}}; }
   Json operator()(const RootHost&) const { return {{"action", "root_host"}}; }
   Json operator()(const MakeDirectory& directory) const {
-    return {{"action", "make_directory"}, {"target", printable(directory.target)}};
+    return with_existing({{"action", "make_directory"}, {"target", printable(directory.target)}},
+                         directory.existing);
   }
   Json operator()(const MakeFile& file) const {
-    return {
-        {"action", "make_file"}, {"target", printable(file.target)}, {"contents", file.contents}};
+    return with_existing(
+        {{"action", "make_file"}, {"target", printable(file.target)}, {"contents", file.contents}},
+        file.existing);
   }
   Json operator()(const CoverFile& file) const {
     return {
         {"action", "cover_file"}, {"target", printable(file.target)}, {"contents", file.contents}};
   }
   Json operator()(const MakeSymlink& link) const {
-    return {{"action", "make_symlink"},
-            {"target", printable(link.target)},
-            {"link", printable(link.link)}};
+    return with_existing({{"action", "make_symlink"},
+                          {"target", printable(link.target)},
+                          {"link", printable(link.link)}},
+                         link.existing);
   }
   Json operator()(const BindMount& bind) const {
     return {{"action", "bind"},

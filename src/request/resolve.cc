@@ -7,9 +7,11 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/wildcard.h"
+#include "host/files/kept_homes.h"
 #include "policy/builtin.h"
 #include "policy/merge/apply.h"
 #include "policy/merge/bounded.h"
+#include "policy/policy.h"
 #include "policy/settings/json_document.h"
 #include "policy/variables.h"
 
@@ -181,6 +183,33 @@ Result<void> check_real_sockets(const Resolved& resolved, const Settings& flags,
   return {};
 }
 
+// Trees besides the workspace that this request makes writable: by files, by a program or by flags.
+std::vector<Path> granted_trees(const std::vector<policy::Layer>& layers, const Wanted& wanted,
+                                const HostFacts& facts) {
+  std::vector<Path> trees;
+  const auto add = [&](const policy::Settings& settings) {
+    for (const policy::Item& item : policy::items_of(settings, Key::writable_paths))
+      trees.push_back(real_workspace(facts, item.path));
+  };
+  for (const policy::Layer& layer : layers) add(layer.settings);
+  add(wanted.settings);
+  for (const PathRule& rule : wanted.unkeyed.rules)
+    if (rule.kind == RuleKind::read_write)
+      trees.push_back(real_workspace(facts, policy::expand_home(rule.path, facts.home)));
+  std::erase(trees, Path{});
+  return trees;
+}
+
+// Where the agent will have its home; empty: none that is kept.
+Path home_of_preset(const Applied& preset, std::vector<policy::Layer> layers, const Wanted& wanted,
+                    const HostFacts& facts) {
+  layers.push_back(preset.layer);
+  layers.push_back({Scope::command_line, wanted.flags});
+  const policy::Effective effective = policy::merge(layers, policy::Approval::none);
+  const Home home = home_of(word_of(effective.settings, Key::home));
+  return home.kind == HomeKind::kept ? host::kept_home(facts.state_directory, home.name) : Path{};
+}
+
 std::vector<policy::Layer> layers_of(const PolicySources& sources, const ActingAs* acting_as) {
   std::vector<policy::Layer> layers = sources.layers();
   if (acting_as == nullptr) return layers;
@@ -253,9 +282,20 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   TRY(check_sources(sources));
   const policy::Approval approval =
       wanted.project_grants == ProjectGrants::none ? policy::Approval::none : sources.approval;
-  Resolved resolved =
-      TRY(resolve_layers(layers_of(sources, acting_as.get()), approval, wanted, facts, workspace));
+  std::vector<policy::Layer> layers = layers_of(sources, acting_as.get());
+  std::vector<std::string> notes;
+  std::optional<Applied> preset =
+      TRY(find_preset(wanted.preset, wanted.command,
+                      {workspace, granted_trees(layers, wanted, facts)}, facts, notes));
+  if (preset) {
+    publish_login_ports(*preset, home_of_preset(*preset, layers, wanted, facts));
+    layers.push_back(preset->layer);
+  }
+  Resolved resolved = TRY(resolve_layers(std::move(layers), approval, wanted, facts, workspace));
   resolved.policy.workspace = named;
+  if (preset) resolved.policy.home_files = preset->preset.files;
+  resolved.preset = std::move(preset);
+  resolved.policy.notes.insert(resolved.policy.notes.end(), notes.begin(), notes.end());
   if (acting_as) {
     add_trust_defaults(resolved.effective, *acting_as);
     const policy::Setting* hide = policy::find(resolved.effective.settings, Key::hide_secrets);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "host/facts.h"
 #include "policy/merge/merge.h"
 #include "request/acting_as.h"
+#include "request/preset.h"
 #include "request/sources.h"
 
 namespace coop::request {
@@ -29,14 +32,17 @@ struct Wanted {
   // the command line, of which a later one wins over an earlier one.
   Policy unkeyed{};
   ProjectGrants project_grants = ProjectGrants::as_approved;
+  PresetChoice preset{};
+  std::vector<std::string> command{};  // that the preset is for
 };
 
 struct Resolved {
   Policy policy{};
   policy::Effective effective{};
   std::unique_ptr<ActingAs> acting_as{};  // null: no coop.toml is involved
-  std::vector<Path> files{};              // all that was looked at, existing or not
-  Path project_file{};                    // the one of these in the workspace
+  std::optional<Applied> preset{};
+  std::vector<Path> files{};  // all that was looked at, existing or not
+  Path project_file{};        // the one of these in the workspace
 };
 
 // The settings in force: of the files, and of coop.toml where `acting_as` is someone in it. Only this room merges.

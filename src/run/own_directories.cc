@@ -26,6 +26,11 @@ std::vector<Path> writable_trees(const Policy& policy) {
   return trees;
 }
 
+void add_missing(MissingDirectories& missing, const Path& wanted) {
+  for (Path part = wanted; part != "/" && !is_there(part); part = parent_of(part))
+    missing.emplace(part, resolved_path(part));
+}
+
 }  // namespace
 
 MissingDirectories missing_own_directories(const Policy& policy, const HostFacts& host) {
@@ -36,9 +41,10 @@ MissingDirectories missing_own_directories(const Policy& policy, const HostFacts
     const Path path = resolved_path(wanted);
     if (std::ranges::none_of(trees, [&](const Path& tree) { return is_within(path, tree); }))
       continue;
-    for (Path part = wanted; part != "/" && !is_there(part); part = parent_of(part))
-      missing.emplace(part, resolved_path(part));
+    add_missing(missing, wanted);
   }
+  if (policy.home.kind == HomeKind::kept)
+    add_missing(missing, plan::kept_home(host, policy.home.name));
   return missing;
 }
 

@@ -15,7 +15,7 @@ using MissingDirectories = std::map<Path, Path>;
 
 // A directory that does not exist cannot be hidden: a command whose workspace is a home directory could create it and
 // write the policy and the approvals of the next run. These are the ones that lie in a writable tree, with the missing
-// directories above them. `policy` has its workspace and the paths of its rules completed.
+// directories above them. So is a kept home, which is shown. `policy` has its workspace and the paths of its rules completed.
 MissingDirectories missing_own_directories(const Policy& policy, const HostFacts& host);
 
 // Creates them, empty. Only a sandbox that starts needs them.

@@ -254,7 +254,7 @@ Result<void> gather(Draft& draft) {
   host::inspect_sockets(host, shown_trees(policy, host));
   look_at(draft, plan::wanted_aliases(policy, host));
   look_at_proc(policy, host);
-  if (policy.view == View::minimal || policy.home == HomeView::listed)
+  if (policy.view == View::minimal || policy.home_view == HomeView::listed)
     host.git_identity = guards::git_identity(host);
   if (wants_group(draft) && host.cgroup.kind == CgroupKind::none) host::inspect_cgroups(host);
   TRY(plan::check_workspace_path(policy, host));

@@ -22,6 +22,7 @@
 #include "guards/git/outside.h"
 #include "guards/quarantine.h"
 #include "guards/records/made_inside.h"
+#include "host/files/kept_homes.h"
 #include "host/probe.h"
 #include "plan/compile.h"
 #include "policy/builtin.h"
@@ -431,6 +432,9 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   if (options.idle) draft.learning = Learning::yes;
   if (command != nullptr) TRY(check_command(*command, draft.policy));
   TRY(make_directories(std::exchange(draft.missing, {})));
+  if (draft.policy.home.kind == HomeKind::kept)
+    state->home = TRY(host::hold_home(draft.host.state_directory, draft.policy.home.name,
+                                      draft.policy.workspace));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   LaunchOptions bounded = options;
   bounded.serves_files = may_serve(draft);

@@ -61,6 +61,7 @@ struct Sandbox::State {
   std::vector<UniqueFd> trees{};  // the writable trees, wherever they are moved
   TreeWatch* watch = nullptr;     // of the pool that it belongs to
   UniqueFd root{};                // of the view, where it was asked for
+  UniqueFd home{};                // the lock of a kept home: it is not removed while it is used
   UniqueFd mounts{};              // the mount namespace: it keeps what is below the root
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed

@@ -25,6 +25,12 @@ const std::vector<Words> kBadFlags{
     {"--tmpfs", ""},
     {"--cache", "carg"},
     {"--share-cache", "pip"},
+    {"--home", ".ssh"},
+    {"--home", "a/b"},
+    {"--home", ""},
+    {"--preset", ""},
+    {"--preset", "clade"},
+    {"--import-login"},
     {"--show-home"},
     {"--chdir", "src"},
     {"--env", "NAME"},
@@ -205,7 +211,8 @@ TEST_F(ErrorsTest, ExamplesParse) {
       Words words;
       for (std::string word; words_of >> word && word != ">" && word != "|";) words.push_back(word);
       if (words.front() != "coop") continue;
-      const bool grouped = words[1] == "policy" || words[1] == "config" || words[1] == "quarantine";
+      const bool grouped = words[1] == "policy" || words[1] == "config" ||
+                           words[1] == "quarantine" || words[1] == "home";
       const std::string name = words[1] + (grouped ? " " + words[2] : "");
       const cli::CommandInfo* found = cli::find_command(name);
       ASSERT_NE(found, nullptr) << line;

@@ -67,7 +67,7 @@ TEST(GoldenTest, HostView) {
 
 TEST(GoldenTest, HostViewWithTheHome) {
   Policy policy = shipped(View::host);
-  policy.home = HomeView::shown;
+  policy.home_view = HomeView::shown;
   expect_golden("host-show-home.txt",
                 report::plan_text(must_compile(policy, laptop()), report::Detail::steps));
 }

@@ -342,7 +342,7 @@ KERNEL_TEST(KernelPoolAge, ANewSecretIsNotVisible) {
     ::setenv("HOME", home.c_str(), 1);
     Policy policy;
     policy.view = View::host;
-    policy.home = HomeView::shown;
+    policy.home_view = HomeView::shown;
     Pool pool = must_make(workspace, 1, policy);
     if (!eventually([&] { return pool.ready() == 1; })) ::_exit(2);
     write_file(home + "/.netrc", "SECRET");

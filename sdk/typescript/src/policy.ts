@@ -1,6 +1,10 @@
 /** What a sandbox may see and do: the flags of `coop run` by their names. Policy files hold as well. */
 export interface PolicyOptions {
   view?: "minimal" | "host";
+  home?: string;
+  preset?: string;
+  noPreset?: boolean;
+  importLogin?: boolean;
   showHome?: boolean;
   hideSecrets?: boolean;
   rw?: string[];

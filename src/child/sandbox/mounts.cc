@@ -140,6 +140,12 @@ bool is_behind_another_user(const State& state, const char* path) noexcept {
   return false;
 }
 
+// In a kept home an earlier sandbox may have made it, or put something else there: what is mounted on it or made in it next
+// follows no symlink.
+int unless_kept(int error, const Instruction& instruction) noexcept {
+  return error == EEXIST && instruction.third == 1 ? 0 : error;
+}
+
 // Mount options in a buffer, as new_filesystem() takes them.
 class Options {
  public:
@@ -268,13 +274,15 @@ int seal_masks(State& state, const Instruction&) noexcept {
 int make_directory(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  return attempt(SYS_mkdirat, place.directory, place.name, instruction.first);
+  return unless_kept(attempt(SYS_mkdirat, place.directory, place.name, instruction.first),
+                     instruction);
 }
 
 int make_symlink(State& state, const Instruction& instruction) noexcept {
   const Place place(state, instruction.path);
   if (place.failed()) return place.error();
-  return attempt(SYS_symlinkat, instruction.text, place.directory, place.name);
+  return unless_kept(attempt(SYS_symlinkat, instruction.text, place.directory, place.name),
+                     instruction);
 }
 
 int make_file(State& state, const Instruction& instruction) noexcept {
@@ -282,11 +290,13 @@ int make_file(State& state, const Instruction& instruction) noexcept {
   if (place.failed()) return place.error();
   // Most are mount points, and need no descriptor.
   if (instruction.first == 0)
-    return attempt(SYS_mknodat, place.directory, place.name, S_IFREG | instruction.second, 0);
+    return unless_kept(
+        attempt(SYS_mknodat, place.directory, place.name, S_IFREG | instruction.second, 0),
+        instruction);
   const ScopedFd file(raw::call(SYS_openat, place.directory, place.name,
                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                 instruction.second));
-  if (file.failed()) return file.error();
+  if (file.failed()) return unless_kept(file.error(), instruction);
   return attempt(SYS_write, file.get(), instruction.text, instruction.first);
 }
 

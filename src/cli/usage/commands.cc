@@ -56,6 +56,8 @@ constexpr std::array kTrustFlags{
 constexpr std::array kConfigFlags{kJson, kConfig};
 constexpr std::array kStatusFlags{kJson};
 constexpr std::array kQuarantineListFlags{kJson};
+constexpr std::array kHomeListFlags{kJson};
+constexpr std::array kPresetsFlags{kJson};
 constexpr std::array kQuarantineRemoveFlags{own("--all", "", "what every run left there")};
 constexpr std::array kToolFlags{own("--list", "", "list the tools that this caller may use"),
                                 kOnLeak, own("--json", "", "print the whole result as JSON")};
@@ -77,6 +79,10 @@ constexpr std::array kSender{ArgumentInfo{"SENDER", one_of("terminal:default")}}
 constexpr std::array kToolArguments{ArgumentInfo{"NAME", kToolValue}, ArgumentInfo{"JSON"}};
 constexpr std::array kRun{ArgumentInfo{"ID"}};
 constexpr std::array kRunAndPath{ArgumentInfo{"ID"}, ArgumentInfo{"PATH", kPathValue}};
+constexpr std::array kHome{ArgumentInfo{"NAME"}};
+constexpr std::array kHomes{ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"},
+                            ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}};
+constexpr std::array kPreset{ArgumentInfo{"NAME", kPresetValue}};
 constexpr std::array kPage{ArgumentInfo{"PAGE", one_of("coop coop-run coop-policy coop-mcp")}};
 constexpr std::array kShell{ArgumentInfo{"SHELL", one_of("bash zsh fish")}};
 
@@ -247,6 +253,47 @@ constexpr std::array kCommands{
                 .arguments = kRun,
                 .flags = kQuarantineRemoveFlags,
                 .run = quarantine_remove},
+    CommandInfo{.name = "home",
+                .synopsis = "ls|path|rm",
+                .summary = "the private homes that coop keeps for agents",
+                .text = "An agent that has a preset gets a home of its own, one for each agent and "
+                        "project, and `coop run --home NAME` makes or shares one by name. Logins, "
+                        "settings and histories in it survive the sandbox; nothing of it is in the "
+                        "repository or in your own home.",
+                .examples = "coop home ls\ncoop home rm claude-project-1a2b3c4d\n"},
+    CommandInfo{.name = "home ls",
+                .synopsis = "[--json]",
+                .summary = "list them: name, last use, and the workspace each was made for",
+                .text = "Lists every kept home.",
+                .examples = "coop home ls\ncoop home ls --json\n",
+                .flags = kHomeListFlags,
+                .run = home_list},
+    CommandInfo{.name = "home path",
+                .synopsis = "NAME",
+                .summary = "print where a home is on this machine",
+                .text = "A sandbox has written what is in it: do not run programs from there, and "
+                        "follow no links.",
+                .examples = "coop home path claude-project-1a2b3c4d\n",
+                .arguments = kHome,
+                .run = home_path},
+    CommandInfo{.name = "home rm",
+                .synopsis = "NAME…",
+                .summary = "delete a home, with the login and the history in it",
+                .text = "For good: there is no copy. Refused while a sandbox uses it.",
+                .examples = "coop home rm claude-project-1a2b3c4d\n",
+                .arguments = kHomes,
+                .run = home_remove},
+    CommandInfo{.name = "presets",
+                .synopsis = "[NAME] [--json]",
+                .summary = "the agents that coop knows, and what each one gets",
+                .text = "`coop run -- claude` recognises the agent by the path of its program, and "
+                        "adds what it needs: hosts, variables, and a private home that is kept. "
+                        "Your policy and the organisation's still bound it; `coop plan -- claude` "
+                        "shows each line with its origin.",
+                .examples = "coop presets\ncoop presets claude\ncoop presets codex --json\n",
+                .arguments = kPreset,
+                .flags = kPresetsFlags,
+                .run = command_presets},
     CommandInfo{.name = "config",
                 .synopsis = "check [FILE] [--json]",
                 .summary = "check a coop.toml: agents, users, cron jobs",

@@ -9,6 +9,7 @@
 #include "cli/usage/usage.h"
 #include "policy/builtin.h"
 #include "policy/people/trust.h"
+#include "policy/presets/preset.h"
 
 namespace coop::cli {
 
@@ -27,6 +28,7 @@ std::string choices_of(const Values& values) {
     case ValueKind::guard:
       for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
       break;
+    case ValueKind::preset: return joined(policy::preset_names(), " ");
     case ValueKind::tool:
       return joined(policy::kTools | std::views::transform(&policy::ToolAccess::tool), " ");
   }

@@ -13,8 +13,9 @@ namespace coop::cli {
 namespace {
 
 // Flags of `coop run` for its single command and its terminal do not apply to tools.
-constexpr std::array<std::string_view, 8> kOnlyForRun{
-    "--cron", "--timeout", "--output-limit", "--quiet", "--tty", "--no-tty", "--json", "--help"};
+constexpr std::array<std::string_view, 11> kOnlyForRun{
+    "--cron", "--timeout", "--output-limit", "--quiet",     "--tty",         "--no-tty",
+    "--json", "--help",    "--preset",       "--no-preset", "--import-login"};
 
 bool takes(RunFlags which, std::string_view name) {
   switch (which) {

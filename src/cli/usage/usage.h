@@ -15,7 +15,7 @@
 
 namespace coop::cli {
 
-enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, tool };
+enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, tool, preset };
 
 // What a flag's value or an argument may be, for completions.
 struct Values {
@@ -26,6 +26,7 @@ inline constexpr Values kPathValue{ValueKind::path};
 inline constexpr Values kCacheValue{ValueKind::cache};
 inline constexpr Values kGuardValue{ValueKind::guard};
 inline constexpr Values kToolValue{ValueKind::tool};
+inline constexpr Values kPresetValue{ValueKind::preset};
 constexpr Values one_of(std::string_view words) { return {ValueKind::choice, words}; }
 
 struct Options;

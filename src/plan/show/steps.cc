@@ -18,6 +18,10 @@ std::string flag_words(const MountFlags& flags) {
   return words;
 }
 
+const char* unless_there(Existing existing) {
+  return existing == Existing::keep ? ", unless it is there" : "";
+}
+
 struct Sentence {
   std::string operator()(const MapIds& ids) const {
     return "map uid " + std::to_string(ids.host_uid) + " to " + std::to_string(ids.inside_uid) +
@@ -89,16 +93,17 @@ struct Sentence {
   std::string operator()(const RootTmpfs&) const { return "make an empty root"; }
   std::string operator()(const RootHost&) const { return "take the host's tree read-only as root"; }
   std::string operator()(const MakeDirectory& directory) const {
-    return "make the directory " + in_quotes(directory.target);
+    return "make the directory " + in_quotes(directory.target) + unless_there(directory.existing);
   }
   std::string operator()(const MakeFile& file) const {
-    return "make the file " + in_quotes(file.target);
+    return "make the file " + in_quotes(file.target) + unless_there(file.existing);
   }
   std::string operator()(const CoverFile& file) const {
     return "cover the file " + in_quotes(file.target);
   }
   std::string operator()(const MakeSymlink& link) const {
-    return "make the symlink " + in_quotes(link.target) + " to " + in_quotes(link.link);
+    return "make the symlink " + in_quotes(link.target) + " to " + in_quotes(link.link) +
+           unless_there(link.existing);
   }
   std::string operator()(const BindMount& bind) const {
     const bool served = bind.through == Through::supervisor;

@@ -77,7 +77,7 @@ void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostF
   const bool as_root = policy.identity == Identity::root;
   const std::uint32_t uid = as_root ? 0 : host.uid;
   const std::uint32_t gid = as_root ? 0 : host.gid;
-  const std::string home = workspace_target(policy);
+  const std::string home = home_target(policy, host);
   std::string passwd = "root:x:0:0:root:" + (uid == 0 ? home : "/root") + ":/bin/sh\n";
   std::string group = "root:x:0:\n";
   const std::string name = account_name(host);

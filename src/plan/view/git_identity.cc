@@ -24,10 +24,11 @@ std::string identity_file(const GitIdentity& identity) {
 }  // namespace
 
 void add_git_identity(std::vector<Entry>& entries, const Path& file, const GitIdentity& identity,
-                      const Origin& origin) {
+                      const Origin& origin, Access access) {
   if (identity.name.empty() && identity.email.empty()) return;
   entries.push_back(Entry{.kind = Entry::Kind::file,
                           .target = file,
+                          .flags = {.access = access},
                           .text = identity_file(identity),
                           .origin = origin,
                           .why = "who commits; the host's own may hold tokens"});

@@ -1,4 +1,4 @@
-// Home directories in the host view. A list of secrets to hide can never be complete, so the view has an empty home that is
+// HOME, and home directories in the host view. A list of secrets to hide can never be complete, so the view has an empty home that is
 // thrown away, and on it what policies/home.txt lists. What is not listed is not there, also when it appears after the start.
 #include <algorithm>
 #include <array>
@@ -32,6 +32,31 @@ bool can_be_a_home(const Path& path) {
 }
 
 Origin home_origin() { return Origin::of_coop(Part::home); }
+
+constexpr const char* kMinimalHome = "/home/user";
+
+// Empty and thrown away, or the kept one.
+Entry home_entry(const Policy& policy, const HostFacts& host, const Path& target) {
+  Entry entry{.target = target,
+              .flags = {.access = Access::read_write},
+              .origin = origin_of(policy, "home", "--home", to_text(policy.home))};
+  if (policy.home.kind == HomeKind::kept) {
+    const Path directory = kept_home(host, policy.home.name);
+    const Path& canonical = host.fact(directory).canonical;
+    entry.source = canonical.empty() ? directory : canonical;
+    entry.kept = true;
+    entry.why = "a home of its own, which coop keeps";
+    return entry;
+  }
+  entry.kind = Entry::Kind::tmpfs;
+  entry.size = policy.limits.tmp_size;
+  entry.inodes = inodes_for(policy.limits);
+  entry.mode = 0700;
+  entry.origin = home_origin();
+  entry.why = policy.view == View::host ? "an empty home; of the host's only what the list names"
+                                        : "an empty home, thrown away with the sandbox";
+  return entry;
+}
 
 struct OwnHome {
   Path written{};
@@ -93,15 +118,27 @@ bool is_hidden(const Policy& policy, const HostFacts& host, const std::vector<Pa
   });
 }
 
+// Each run makes those that are missing; from then on they are the sandbox's own.
+void add_files(std::vector<Entry>& entries, const Policy& policy, const Path& home) {
+  for (const HomeFile& file : policy.home_files)
+    entries.push_back(Entry{.kind = Entry::Kind::file,
+                            .target = normalize(file.path, home),
+                            .flags = {.access = Access::read_write},
+                            .text = file.contents,
+                            .origin = file.origin,
+                            .why = "settings of the agent, unless its home has some"});
+}
+
 class Homes {
  public:
-  Homes(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host)
-      : entries_(entries), policy_(policy), host_(host), own_(own_homes(host)) {}
+  Homes(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+        std::vector<std::string>& notes)
+      : entries_(entries), policy_(policy), host_(host), notes_(notes), own_(own_homes(host)) {}
 
   void run() {
     for (const PathFact* tree : private_trees(host_)) close(*tree);
     for (const OwnHome& home : own_) open(home);
-    if (policy_.home == HomeView::listed)
+    if (policy_.home_view == HomeView::listed)
       for (const OwnHome& home : own_) add_list(home);
   }
 
@@ -113,7 +150,7 @@ class Homes {
   // Hides a home under every name: its own, other bind mounts of it, and mounts of what is in it. Not what nix-user-chroot
   // mounts at /nix: programs.
   void close(const PathFact& tree) {
-    if (policy_.home == HomeView::shown && is_own(tree.canonical)) return;
+    if (policy_.home_view == HomeView::shown && is_own(tree.canonical)) return;
     for (const Path& name : names_of(tree, host_)) hide(name, PathKind::directory);
     for (const Path& part : parts_of(tree, host_))
       if (!is_within(part, "/nix")) hide(part, host_.fact(part).target_kind);
@@ -131,7 +168,7 @@ class Homes {
 
   // Another mount of a home that is shown, or of what is in it, is also one of the directory of homes around it.
   bool is_shown_part(const Path& name) const {
-    if (policy_.home != HomeView::shown) return false;
+    if (policy_.home_view != HomeView::shown) return false;
     return std::ranges::any_of(own_, [&](const OwnHome& home) {
       const auto has = [&](const std::vector<Path>& names) {
         return std::ranges::find(names, name) != names.end();
@@ -156,20 +193,19 @@ class Homes {
                                .origin = home_origin(),
                                .why = "$HOME is a symlink"});
     if (is_granted(policy_, host_, home.canonical)) return;
-    if (policy_.home == HomeView::shown && !is_closed(home.canonical)) return;
-    Entry entry{.target = home.canonical, .source = home.canonical, .origin = home_origin()};
-    if (policy_.home == HomeView::shown) {
-      entry.origin = origin_of(policy_, "show_home", "--show-home");
-      entry.why = "the home without its secrets";
-    } else {
-      entry.kind = Entry::Kind::tmpfs;
-      entry.flags.access = Access::read_write;
-      entry.size = policy_.limits.tmp_size;
-      entry.inodes = inodes_for(policy_.limits);
-      entry.mode = 0700;
-      entry.why = "an empty home; of the host's only what the list names";
+    if (policy_.home_view == HomeView::shown && !is_closed(home.canonical)) return;
+    if (policy_.home_view == HomeView::shown) {
+      entries_.push_back(Entry{.target = home.canonical,
+                               .source = home.canonical,
+                               .origin = origin_of(policy_, "show_home", "--show-home"),
+                               .why = "the home without its secrets"});
+      return;
     }
-    entries_.push_back(std::move(entry));
+    // The account's, if it is another one, is not kept.
+    Policy policy = policy_;
+    if (home.written != own_.front().written) policy.home = {};
+    entries_.push_back(home_entry(policy, host_, home.canonical));
+    if (home.written == own_.front().written) add_files(entries_, policy, home.canonical);
   }
 
   void add_list(const OwnHome& home) {
@@ -184,7 +220,9 @@ class Homes {
     }
     const Path file = join(home.canonical, ".gitconfig");
     if (home.written == own_.front().written && !is_granted(policy_, host_, file))
-      add_git_identity(entries_, file, host_.git_identity, home_origin());
+      add_git_identity(
+          entries_, file, host_.git_identity, home_origin(),
+          policy_.home.kind == HomeKind::kept ? Access::read_write : Access::read_only);
   }
 
   void add_listed(const Path& target, const PathFact& fact, std::string why) {
@@ -206,7 +244,20 @@ class Homes {
       entry.kind = Entry::Kind::symlink;
       entry.text = std::exchange(entry.source, {});
     }
-    entries_.push_back(std::move(entry));
+    if (!is_blocked(entry)) entries_.push_back(std::move(entry));
+  }
+
+  // What the sandbox has made in its kept home stays as it is.
+  bool is_blocked(const Entry& entry) {
+    const Entry* home = enclosing_entry(entries_, entry.target);
+    if (home == nullptr || !home->kept) return false;
+    const bool link = entry.kind == Entry::Kind::symlink;
+    const std::optional<Path> obstacle =
+        obstacle_in(*home, entry.target, link ? PathKind::symlink : entry.shape, host_);
+    if (obstacle)
+      notes_.push_back(printable(entry.target) + " of the host is not shown: the kept home has " +
+                       printable(*obstacle));
+    return obstacle.has_value();
   }
 
   bool is_shown(const Path& path) const {
@@ -219,6 +270,7 @@ class Homes {
   std::vector<Entry>& entries_;
   const Policy& policy_;
   const HostFacts& host_;
+  std::vector<std::string>& notes_;
   std::vector<OwnHome> own_;
 };
 
@@ -236,6 +288,26 @@ std::vector<Path> home_paths(const Policy& policy, const HostFacts& host) {
   return paths;
 }
 
+std::vector<Path> kept_home_parts(const Policy& policy, const HostFacts& host) {
+  if (policy.home.kind != HomeKind::kept || policy.view != View::host) return {};
+  const PathFact& kept = host.fact(kept_home(host, policy.home.name));
+  const Path& home = host.fact(host.home).canonical;
+  if (kept.kind == PathKind::missing || home.empty()) return {};
+  std::vector<Path> paths;
+  const auto add = [&](const Path& target) {
+    if (!is_within(target, home) || target == home) return;
+    for (const Path& part : ancestors_below(target, home))
+      paths.push_back(join(kept.canonical, relative_to(part, home)));
+    paths.push_back(join(kept.canonical, relative_to(target, home)));
+  };
+  add(policy.workspace);
+  for (const PathRule& rule : policy.rules) add(host.fact(rule.path).canonical);
+  for (const policy::NamedReason& listed : policy::home_list())
+    if (host.has(policy::expand_home(listed.name, host.home)))
+      add(policy::expand_home(listed.name, home));
+  return paths;
+}
+
 std::vector<Path> home_aliases(const Policy& policy, const HostFacts& host) {
   if (policy.view != View::host) return {};
   std::vector<Path> paths;
@@ -248,12 +320,45 @@ std::vector<Path> home_aliases(const Policy& policy, const HostFacts& host) {
   return paths;
 }
 
+Path kept_home(const HostFacts& host, std::string_view name) {
+  return join(join(join(host.state_directory, "homes"), name), "home");
+}
+
+Path home_target(const Policy& policy, const HostFacts& host) {
+  if (policy.home.kind == HomeKind::workspace) return workspace_target(policy);
+  return policy.view == View::minimal ? Path(kMinimalHome) : host.home;
+}
+
+Result<void> check_home(const Policy& policy, const HostFacts& host) {
+  if (policy.home.kind != HomeKind::kept || policy.view != View::host) return {};
+  const Origin origin = origin_of(policy, "home", "--home", to_text(policy.home));
+  if (policy.home_view == HomeView::shown)
+    return invalid(origin, "a kept home replaces the home that show_home shows",
+                   "leave one of them out: --home ephemeral, or no --show-home");
+  const std::vector<OwnHome> own = own_homes(host);
+  if (own.empty() || host.fact(host.home).canonical != own.front().canonical)
+    return invalid(
+        origin,
+        "the home directory " + in_quotes(host.home) +
+            " belongs to the system or does not exist: a kept home cannot be shown there",
+        "set HOME to a directory of yours, or use --view minimal");
+  if (is_granted(policy, host, own.front().canonical))
+    return invalid(origin, "the home directory itself is granted, so it cannot be a kept home",
+                   "work in a directory below it, or say --home ephemeral");
+  return {};
+}
+
 void add_home(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
               std::vector<std::string>& notes) {
-  if (policy.view != View::host) return;
-  Homes(entries, policy, host).run();
+  if (policy.view != View::host) {
+    if (policy.home.kind == HomeKind::workspace) return;
+    entries.push_back(home_entry(policy, host, kMinimalHome));
+    add_files(entries, policy, kMinimalHome);
+    return;
+  }
+  Homes(entries, policy, host, notes).run();
   const PathFact& home = host.fact(host.home);
-  if (policy.home == HomeView::listed && home.target_kind == PathKind::directory &&
+  if (policy.home_view == HomeView::listed && home.target_kind == PathKind::directory &&
       !can_be_a_home(home.canonical))
     notes.push_back("the home directory " + printable(host.home) +
                     " belongs to the system: it is shown but for the secrets");

@@ -99,24 +99,36 @@ class Layout {
   // Mount points and entries are created only in empty file systems of our own.
   bool can_make_in(const Entry* outer) const {
     if (outer == nullptr) return view_ == View::minimal;
-    return is_empty_filesystem(*outer) || (outer->kind == Kind::hide && has_entries_below(*outer));
+    return is_empty_filesystem(*outer) || outer->kept ||
+           (outer->kind == Kind::hide && has_entries_below(*outer));
+  }
+
+  static Existing existing_in(const Entry* outer) {
+    return outer != nullptr && outer->kept ? Existing::keep : Existing::fail;
+  }
+
+  Existing existing_around(const Entry& entry) const {
+    return existing_in(enclosing(entry.target));
   }
 
   void make_parents(const Path& target, const Entry* outer) {
     const Path top = outer == nullptr ? Path("/") : outer->target;
     for (const Path& directory : ancestors_below(target, top))
       if (made_.insert(directory).second)
-        add(MakeDirectory{directory}, Origin::of_coop(Part::mount_point),
-            "leads to " + printable(target));
+        add(MakeDirectory{.target = directory, .existing = existing_in(outer)},
+            Origin::of_coop(Part::mount_point), "leads to " + printable(target));
   }
 
   Result<void> make_mount_point(const Entry& entry) {
     const Entry* outer = enclosing(entry.target);
     if (can_make_in(outer)) {
+      if (outer != nullptr && outer->kept) TRY(check_room(entry, *outer));
       make_parents(entry.target, outer);
       if (!made_.insert(entry.target).second) return {};
       const bool directory = entry.shape == PathKind::directory;
-      add(directory ? Action(MakeDirectory{entry.target}) : MakeFile{.target = entry.target},
+      const Existing existing = existing_in(outer);
+      add(directory ? Action(MakeDirectory{.target = entry.target, .existing = existing})
+                    : MakeFile{.target = entry.target, .existing = existing},
           Origin::of_coop(Part::mount_point), "for the next mount");
       return {};
     }
@@ -135,12 +147,32 @@ class Layout {
     return {};
   }
 
+  // A sandbox before may have left something else where a mount has to be. What it puts there from now on fails the start:
+  // the child follows no symlink.
+  Result<void> check_room(const Entry& entry, const Entry& home) const {
+    const std::optional<Path> obstacle = obstacle_in(home, entry.target, entry.shape, host_);
+    if (!obstacle) return {};
+    return invalid(entry.origin,
+                   in_quotes(entry.target) +
+                       " cannot be shown: the kept home has something else at " +
+                       in_quotes(*obstacle),
+                   "remove it there, or take another home with --home NAME");
+  }
+
   Result<void> place(const Entry& entry) {
     switch (entry.kind) {
-      case Kind::symlink: return place_small(entry, MakeSymlink{entry.target, entry.text});
-      case Kind::file:
-        return place_small(entry, MakeFile{.target = entry.target, .contents = entry.text});
-      case Kind::directory: return place_small(entry, MakeDirectory{entry.target, entry.mode});
+      case Kind::symlink:
+        return place_small(entry, MakeSymlink{entry.target, entry.text, existing_around(entry)});
+      case Kind::file: {
+        const Existing existing = existing_around(entry);
+        const bool writable = entry.flags.access == Access::read_write;
+        return place_small(entry, MakeFile{.target = entry.target,
+                                           .contents = entry.text,
+                                           .mode = writable ? 0644U : 0444U,
+                                           .existing = existing});
+      }
+      case Kind::directory:
+        return place_small(entry, MakeDirectory{entry.target, entry.mode, existing_around(entry)});
       case Kind::hide: return place_hide(entry);
       case Kind::cover: return place_over(entry, CoverFile{entry.target, entry.text});
       case Kind::remount: return place_over(entry, Remount{entry.target, entry.flags});
@@ -216,6 +248,21 @@ class Layout {
 };
 
 }  // namespace
+
+std::optional<Path> obstacle_in(const Entry& home, const Path& target, PathKind shape,
+                                const HostFacts& host) {
+  for (const Path& part : ancestors_below(target, home.target)) {
+    Path there = join(home.source, relative_to(part, home.target));
+    const PathKind kind = host.fact(there).kind;
+    if (kind != PathKind::missing && kind != PathKind::directory) return there;
+  }
+  Path there = join(home.source, relative_to(target, home.target));
+  const PathKind kind = host.fact(there).kind;
+  const bool same = shape == PathKind::directory || shape == PathKind::symlink;
+  const PathKind wanted = same ? shape : PathKind::file;
+  if (kind == PathKind::missing || kind == wanted) return std::nullopt;
+  return there;
+}
 
 Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
                                   const HostFacts& host) {

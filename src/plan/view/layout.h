@@ -55,6 +55,7 @@ struct Entry {
   std::uint32_t mode = 0755;
   Missing if_missing = Missing::fail;  // hide: when it has disappeared since
   TmpfsLife life = TmpfsLife::sandbox;
+  bool kept = false;         // bind: a home of coop's own, in which mount points may be made
   bool sealed = false;       // tmpfs: read-only once everything in it is made
   Rank rank = Rank::base;    // among entries for the same target the highest wins,
   std::size_t position = 0;  // and of two rules the later one
@@ -128,16 +129,20 @@ void add_etc(std::vector<Entry>& entries, const Policy& policy, const HostFacts&
 std::vector<Path> etc_paths(std::span<const std::string> names);
 // A configuration of git with user.name and user.email only; none where neither is known.
 void add_git_identity(std::vector<Entry>& entries, const Path& file, const GitIdentity& identity,
-                      const Origin& origin);
+                      const Origin& origin, Access access = Access::read_only);
 Result<void> add_proc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
                       std::vector<std::string>& notes);
 Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
                            const HostFacts& host);
-// The homes of the host view: own ones are replaced or shown, those of other people are hidden.
+// HOME, where it is not the workspace. In the host view own homes are replaced or shown, those of other people are hidden.
 void add_home(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
               std::vector<std::string>& notes);
+// What cannot be: a kept home together with the host's own.
+Result<void> check_home(const Policy& policy, const HostFacts& host);
 // Paths that add_home() looks at, and their other names, which are known only after the first facts.
 std::vector<Path> home_paths(const Policy& policy, const HostFacts& host);
+// What a kept home may have where something of the host is to be shown.
+std::vector<Path> kept_home_parts(const Policy& policy, const HostFacts& host);
 std::vector<Path> home_aliases(const Policy& policy, const HostFacts& host);
 // What caches need besides their rules; an error where a cache would have no effect.
 Result<void> add_caches(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
@@ -161,12 +166,19 @@ bool is_hidden(const Policy& policy, const PathFact& fact, const Path& path);
 // How many files each private file system may have: the default grows with its size.
 std::uint64_t inodes_for(const Limits& limits);
 
+// What in a kept home is in the way of a mount point of this shape at `target`.
+std::optional<Path> obstacle_in(const Entry& home, const Path& target, PathKind shape,
+                                const HostFacts& host);
+
 // Orders entries (parents first, so that deeper ones win), creates the mount points they need, and
 // turns them into steps.
 Result<std::vector<Step>> lay_out(const std::vector<Entry>& entries, View view,
                                   const HostFacts& host);
 
-// Where the workspace is inside.
+// Where the workspace is inside, and what HOME is.
 Path workspace_target(const Policy& policy);
+// The directory of a kept home, on the host.
+Path kept_home(const HostFacts& host, std::string_view name);
+Path home_target(const Policy& policy, const HostFacts& host);
 
 }  // namespace coop::plan

@@ -355,7 +355,7 @@ void add_pins(std::vector<Entry>& entries) {
     const bool covers = entry.kind == Entry::Kind::hide || entry.kind == Entry::Kind::overlay ||
                         entry.kind == Entry::Kind::tmpfs || entry.kind == Entry::Kind::bind;
     const Entry* outer = covers ? enclosing_entry(entries, entry.target) : nullptr;
-    if (outer == nullptr || !is_writable_bind(*outer)) continue;
+    if (outer == nullptr || !is_writable_bind(*outer) || outer->kept) continue;
     pin_parents(pins, entry.target, outer->target, entry.origin,
                 "pinned: moved away, it would take along what a rule covers");
   }

@@ -24,6 +24,7 @@ struct ScopeReason {
 
 constexpr std::array kScopes{
     ScopeReason{Scope::built_in, "built-in"},
+    ScopeReason{Scope::preset, "the agent's preset"},
     ScopeReason{Scope::organisation, "the organisation's policy"},
     ScopeReason{Scope::user, "your policy"},
     ScopeReason{Scope::project, "the project's policy"},

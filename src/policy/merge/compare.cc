@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/wildcard.h"
 #include "policy/merge/policy_fields.h"
+#include "policy/policy.h"
 #include "policy/settings/read_values.h"
 #include "policy/variables.h"
 
@@ -23,10 +24,20 @@ std::uint64_t distance(const std::string& seconds) {
   return number < 0 ? -static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
 }
 
+// A kept home carries data from one sandbox to the next, and may hold a login; one in the workspace has the repository's files
+// in it, which programs take for the user's settings.
+bool is_wider_home(const std::string& asked, const std::string& limit) {
+  const Home wanted = home_of(asked);
+  const Home most = home_of(limit);
+  if (wanted.kind == HomeKind::kept && most.kind == HomeKind::kept) return asked != limit;
+  return wanted.kind > most.kind;
+}
+
 bool is_wider_word(Key key, const std::string& asked, const std::string& limit) {
   const std::vector<std::string_view> words = split_words(info(key).words);
   const auto asked_at = std::ranges::find(words, asked);
   const auto limit_at = std::ranges::find(words, limit);
+  if (info(key).type == KeyType::home) return is_wider_home(asked, limit);
   if (info(key).type == KeyType::seconds) return distance(asked) > distance(limit);
   const bool ordered = info(key).type == KeyType::word && key != Key::backend;
   if (!ordered || asked_at == words.end() || limit_at == words.end()) return asked != limit;

@@ -70,10 +70,15 @@ constexpr std::array kFields{
                 [](Policy& policy, const Scalar& value) {
                   policy.view = value == Scalar("host") ? View::host : View::minimal;
                 }},
-    PolicyField{Key::show_home,
-                [](const Policy& policy) -> Scalar { return policy.home == HomeView::shown; },
+    PolicyField{Key::home, [](const Policy& policy) -> Scalar { return to_text(policy.home); },
                 [](Policy& policy, const Scalar& value) {
-                  policy.home = value == Scalar(true) ? HomeView::shown : HomeView::listed;
+                  if (const auto* word = std::get_if<std::string>(&value))
+                    policy.home = home_of(*word);
+                }},
+    PolicyField{Key::show_home,
+                [](const Policy& policy) -> Scalar { return policy.home_view == HomeView::shown; },
+                [](Policy& policy, const Scalar& value) {
+                  policy.home_view = value == Scalar(true) ? HomeView::shown : HomeView::listed;
                 }},
     PolicyField{Key::hide_secrets,
                 [](const Policy& policy) -> Scalar {

@@ -114,7 +114,8 @@ bool owner_may_bypass(const Effective& effective) {
 Layer gateway_defaults() {
   const Origin origin = Origin::of_coop();
   return {Scope::built_in,
-          {{Key::memory, Setting{.value = std::uint64_t{2} << 30, .origin = origin}},
+          {{Key::home, Setting{.value = std::string("workspace"), .origin = origin}},
+           {Key::memory, Setting{.value = std::uint64_t{2} << 30, .origin = origin}},
            {Key::pids_limit, Setting{.value = std::uint64_t{512}, .origin = origin}}}};
 }
 

@@ -17,6 +17,9 @@ constexpr std::array kKeys{
             true, "whether the tools of an owner run on the host itself, without a sandbox"},
     KeyInfo{Key::view, "view", KeyType::word, "minimal host", false, "sandbox_settings", "minimal",
             "what is seen: the workspace and the system, or the host's files without secrets"},
+    KeyInfo{Key::home, "home", KeyType::home, "", false, "sandbox_settings", "ephemeral",
+            "what HOME is inside: ephemeral (empty, thrown away), workspace, or the name of a "
+            "directory that coop keeps"},
     KeyInfo{
         Key::show_home, "show_home", KeyType::boolean, "", false, "sandbox_settings", false,
         "host view: show the whole home but its secrets, not only what policies/home.txt lists"},
@@ -125,6 +128,8 @@ constexpr std::array kTypes{
     TypeInfo{KeyType::text, false, R"(an image like "ubuntu:24.04")", R"("ubuntu:24.04")",
              "a text"},
     TypeInfo{KeyType::hostname, false, R"(a host name like "build")", R"("build")", "a text"},
+    TypeInfo{KeyType::home, false, R"("ephemeral", "workspace" or a name)", R"("ephemeral")",
+             "ephemeral, workspace or a name"},
     TypeInfo{KeyType::seconds, false, "a whole number of seconds", "-3600", "seconds"},
     TypeInfo{KeyType::path, false, "a path", R"("~/work")", ""},
     TypeInfo{KeyType::size, false, R"(a size like "2g")", R"("2g")", "a size"},

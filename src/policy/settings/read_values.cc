@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "policy/policy.h"
 #include "policy/quoted.h"
 #include "policy/settings/expand.h"
 #include "policy/settings/read_items.h"
@@ -128,6 +129,13 @@ Read read_hostname(const Node& node) {
                    "letters, digits, '-' and '.', at most 63");
 }
 
+Read read_home(const Node& node) {
+  const std::string* text = node.text();
+  if (text == nullptr) return kWrongType;
+  if (is_home_name(*text)) return *text;
+  return bad_value(quote(*text) + " is not the name of a home", std::string(kHomeNames));
+}
+
 Read read_seconds(const Node& node) {
   const std::int64_t* number = node.integer();
   if (number == nullptr) return kWrongType;
@@ -153,6 +161,7 @@ Read read_scalar(const KeyInfo& key, const Node& node, const Surroundings& surro
     case KeyType::duration: return read_duration(key, node);
     case KeyType::text: return read_image(node);
     case KeyType::hostname: return read_hostname(node);
+    case KeyType::home: return read_home(node);
     case KeyType::seconds: return read_seconds(node);
     case KeyType::path: return read_path(node, surroundings);
     case KeyType::boolean:

@@ -62,6 +62,8 @@ Json type_of(const KeyInfo& key) {
     case KeyType::text:
       return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._/:@+][A-Za-z0-9._/:@+-]*$"}};
     case KeyType::hostname: return {{"type", "string"}, {"pattern", "^[A-Za-z0-9.-]{0,63}$"}};
+    case KeyType::home:
+      return {{"type", "string"}, {"pattern", "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}};
     case KeyType::seconds: return integer(-kMostOffset, kMostOffset);
     case KeyType::path: return text;
     case KeyType::size:

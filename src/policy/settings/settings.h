@@ -21,6 +21,7 @@ enum class Key : std::uint8_t {
   mode,            // text: enabled | disabled
   owner_bypass,    // boolean
   view,            // text: minimal | host
+  home,            // text: ephemeral | workspace | a name
   show_home,       // boolean
   hide_secrets,    // boolean
   workspace,       // text: a path (coop.toml only)
@@ -110,6 +111,7 @@ enum class KeyType : std::uint8_t {
   word,  // one of `words`
   text,
   hostname,
+  home,     // ephemeral, workspace or a name
   seconds,  // whole, with a sign
   path,
   size,  // "2g" or bytes; with `unlimited` also that word

@@ -48,6 +48,7 @@ std::string part_text(const Origin& origin) {
 std::string_view to_text(Scope scope) {
   switch (scope) {
     case Scope::built_in: return "built-in";
+    case Scope::preset: return "preset";
     case Scope::organisation: return "organisation";
     case Scope::user: return "user";
     case Scope::project: return "project";
@@ -63,7 +64,7 @@ std::string to_text(const Origin& origin) {
   if (!origin.flag.empty())
     return printable(origin.name.empty() ? origin.flag : origin.flag + " " + origin.name);
   if (origin.file.empty()) return part_text(origin);
-  std::string text = printable(origin.file);
+  std::string text = (origin.scope == Scope::preset ? "preset " : "") + printable(origin.file);
   if (origin.at.line > 0) text += ":" + std::to_string(origin.at.line);
   return text;
 }

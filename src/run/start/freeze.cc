@@ -192,21 +192,26 @@ class Freezer {
     emit(Operation::root_host);
     stage_masks();
   }
+  static std::uint64_t may_exist(Existing existing) { return existing == Existing::keep ? 1 : 0; }
   void write(const MakeDirectory& directory) {
-    emit(Operation::make_directory, {.path = inside(directory.target), .first = directory.mode});
+    emit(Operation::make_directory, {.path = inside(directory.target),
+                                     .first = directory.mode,
+                                     .third = may_exist(directory.existing)});
   }
   void write(const MakeFile& file) {
     emit(Operation::make_file, {.path = inside(file.target),
                                 .text = keep(file.contents),
                                 .first = file.contents.size(),
-                                .second = file.mode});
+                                .second = file.mode,
+                                .third = may_exist(file.existing)});
   }
   void write(const CoverFile& file) {
     stage_masks();
     emit(Operation::cover_file, {.path = inside(file.target), .second = covered_++});
   }
   void write(const MakeSymlink& link) {
-    emit(Operation::make_symlink, {.path = inside(link.target), .text = keep(link.link)});
+    emit(Operation::make_symlink,
+         {.path = inside(link.target), .text = keep(link.link), .third = may_exist(link.existing)});
   }
   void write(const BindMount& bind) {
     if (bind.through == Through::supervisor)

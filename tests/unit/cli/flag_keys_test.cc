@@ -23,6 +23,9 @@ const std::vector<Bounded>& all_bounded() {
   static const std::vector<Bounded> kAll{
       {"--workspace", {"--workspace", "/home/ann/work"}, "workspaces = [\"/srv\"]"},
       {"--view", {"--view", "host"}, "view = \"minimal\""},
+      {"--home", {"--home", "claude"}, "home = \"ephemeral\""},
+      {"--home", {"--home", "claude"}, "home = \"codex\""},
+      {"--home", {"--home", "workspace"}, "home = \"ephemeral\""},
       {"--show-home", {"--view", "host", "--show-home"}, "show_home = false"},
       {"--rw", {"--rw", "/opt"}, "writable_paths = []"},
       {"--ro", {"--ro", "/opt"}, "readable_paths = []"},

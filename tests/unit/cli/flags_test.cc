@@ -110,7 +110,7 @@ TEST(FlagsTest, EveryFlagDoesItsThing) {
               testing::ElementsAre(testing::Field(&PathRule::kind, RuleKind::overlay)));
   EXPECT_THAT(must_mean({"--share-cache", "npm"}).rules,
               testing::ElementsAre(testing::Field(&PathRule::kind, RuleKind::read_write)));
-  EXPECT_EQ(must_mean({"--view", "host", "--show-home"}).home, HomeView::shown);
+  EXPECT_EQ(must_mean({"--view", "host", "--show-home"}).home_view, HomeView::shown);
   EXPECT_EQ(must_mean({"--hide-secrets"}).workspace_secrets, WorkspaceSecrets::hidden);
 }
 

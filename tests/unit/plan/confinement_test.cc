@@ -58,6 +58,7 @@ TEST(PlanLandlockTest, RightsAreThoseOfTheKernelsAbi) {
         .scoped = abi >= 6 ? abi::kLandlockScopeAbstractUnixSocket | abi::kLandlockScopeSignal : 0,
         .rules = {{"/", kRead},
                   {"/dev", device},
+                  {"/home/user", write},
                   {"/proc", use},
                   {"/run", write},
                   {"/tmp", write},
@@ -256,7 +257,7 @@ HostFacts talkative() {
 TEST(PlanEnvironmentTest, MinimalViewHasOnlyTheAllowedAndItsOwn) {
   const Environment expected{
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-      {"HOME", "/work"},
+      {"HOME", "/home/user"},
       {"USER", "ann"},
       {"LOGNAME", "ann"},
       {"SHELL", "/bin/sh"},

@@ -16,6 +16,7 @@ namespace coop::policy::testing_literals {
 inline Origin at(Scope scope, int line) {
   switch (scope) {
     case Scope::built_in: return Origin::of_coop();
+    case Scope::preset: return {scope, "claude", {line, 1}};
     case Scope::organisation: return {scope, "/etc/coop/policy.toml", {line, 1}};
     case Scope::user: return {scope, "/home/ann/.config/coop/policy.toml", {line, 1}};
     case Scope::project: return {scope, ".coop/policy.toml", {line, 1}};

@@ -15,7 +15,7 @@ std::string contents_of_made(const Plan& plan, const Path& path) {
 TEST(PlanEtcTest, PasswdAndGroupHoldRootTheCallerAndTheOverflowIdOnly) {
   const Plan plan = must_compile(policy_for(View::minimal), anns_machine());
   EXPECT_EQ(contents_of_made(plan, "/etc/passwd"),
-            "root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/work:/bin/sh\n"
+            "root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/home/user:/bin/sh\n"
             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
   EXPECT_EQ(contents_of_made(plan, "/etc/group"), "root:x:0:\nann:x:1000:\nnogroup:x:65534:\n");
 }
@@ -25,7 +25,7 @@ TEST(PlanEtcTest, RootHasOneAccount) {
   policy.identity = Identity::root;
   const Plan plan = must_compile(policy, anns_machine());
   EXPECT_EQ(contents_of_made(plan, "/etc/passwd"),
-            "root:x:0:0:root:/work:/bin/sh\n"
+            "root:x:0:0:root:/home/user:/bin/sh\n"
             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
   EXPECT_EQ(contents_of_made(plan, "/etc/group"), "root:x:0:\nnogroup:x:65534:\n");
 }
@@ -35,7 +35,7 @@ TEST(PlanEtcTest, AUserVariableAddsNoLineOfItsOwn) {
   host.user = "x:x:0:0::/:/bin/sh\nann";
   const Plan plan = must_compile(policy_for(View::minimal), host);
   EXPECT_EQ(contents_of_made(plan, "/etc/passwd"),
-            "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/work:/bin/sh\n"
+            "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n"
             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
 }
 

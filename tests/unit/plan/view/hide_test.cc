@@ -13,7 +13,7 @@ TmpfsMount mask_with_grants(const Path& target) {
 
 Plan hidden_by(View view, std::vector<PathRule> rules, const HostFacts& host) {
   Policy policy = policy_for(view);
-  policy.home = HomeView::shown;
+  policy.home_view = HomeView::shown;
   policy.rules = std::move(rules);
   return must_compile(policy, host);
 }

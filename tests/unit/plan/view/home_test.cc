@@ -37,13 +37,27 @@ TEST(HomeTest, OnlyWhatIsListedIsBoundOnAnEmptyHome) {
   EXPECT_TRUE(same(about(plan, "/root"), {HideMount{"/root", PathKind::directory, Missing::skip}}));
 }
 
-TEST(HomeTest, TheMinimalViewHasNone) {
-  EXPECT_TRUE(same(about(must_compile(policy_for(View::minimal), shared_machine()), "/home"), {}));
+TEST(HomeTest, TheMinimalViewHasAnEmptyOneOfItsOwn) {
+  EXPECT_TRUE(same(
+      about(must_compile(policy_for(View::minimal), shared_machine()), "/home"),
+      {MakeDirectory{"/home"}, MakeDirectory{"/home/user"},
+       TmpfsMount{
+           .target = "/home/user", .size = Limits{}.tmp_size, .inodes = 65536, .mode = 0700}}));
+}
+
+TEST(HomeTest, TheWorkspaceCanBeTheHome) {
+  for (const View view : {View::minimal, View::host}) {
+    Policy policy = policy_for(view);
+    policy.home = {.kind = HomeKind::workspace};
+    const Plan plan = must_compile(policy, shared_machine());
+    EXPECT_EQ(plan.environment.at("HOME"), plan.workspace);
+    if (view == View::minimal) EXPECT_TRUE(same(about(plan, "/home"), {}));
+  }
 }
 
 TEST(HomeTest, ShownItIsOneBindAndOthersStayHidden) {
   Policy policy = policy_for(View::host);
-  policy.home = HomeView::shown;
+  policy.home_view = HomeView::shown;
   const Plan plan = must_compile(policy, shared_machine());
   EXPECT_EQ(all_of<BindMount>(plan).front().source, "/dev/null");
   EXPECT_EQ(std::ranges::count(all_of<BindMount>(plan), BindMount{"/home/ann", "/home/ann"}), 1);
@@ -196,7 +210,7 @@ TEST(CacheTest, ACacheWithoutEffectIsAnError) {
       "add --view host");
   Policy shown = with_cache(View::host, "pip", policy::Sharing::private_copy);
   must_compile(shown, shared_machine());
-  shown.home = HomeView::shown;
+  shown.home_view = HomeView::shown;
   EXPECT_EQ(to_text(must_fail(shown, shared_machine())),
             "--cache pip: there is no cache of pip on this machine");
 }

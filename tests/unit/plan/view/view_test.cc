@@ -81,9 +81,12 @@ TEST(PlanViewTest, MinimalViewShowsSystemProgramsAndTheWorkspaceOnly) {
       MakeFile{"/etc/nsswitch.conf",
                "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"},
       MakeFile{"/etc/passwd",
-               "root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/work:/bin/sh\n"
+               "root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/home/user:/bin/sh\n"
                "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
       MakeFile{"/etc/resolv.conf", "# no network: there is no name server\n"},
+      MakeDirectory{"/home"},
+      MakeDirectory{"/home/user"},
+      tmpfs_at("/home/user", 0700),
       MakeDirectory{"/var"},
       MakeDirectory{"/var/tmp"},
       tmpfs_at("/var/tmp", 01777),

@@ -37,7 +37,7 @@ TEST(ApplyTest, NothingIsTheDefaults) { EXPECT_EQ(applied({}), Policy{}); }
 TEST(ApplyTest, EveryValueHasItsPlace) {
   Policy expected;
   expected.view = View::host;
-  expected.home = HomeView::shown;
+  expected.home_view = HomeView::shown;
   expected.workspace_secrets = WorkspaceSecrets::hidden;
   expected.network = NetworkMode::none;
   expected.debugging = Debugging::denied;

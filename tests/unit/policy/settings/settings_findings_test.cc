@@ -20,7 +20,7 @@ constexpr std::string_view kImageFix =
 constexpr std::string_view kNameFix = R"(use letters, digits and "_", and no digit in front)";
 constexpr std::string_view kStrings = R"(write a list of strings: ["…", "…"])";
 constexpr std::string_view kKeys =
-    "one of: mode, owner_bypass, view, show_home, hide_secrets, workspaces, writable_paths, "
+    "one of: mode, owner_bypass, view, home, show_home, hide_secrets, workspaces, writable_paths, "
     "readable_paths, hidden_paths, overlay_paths, tmpfs_paths, protected_paths, allow_guarded, "
     "network, sockets, memory, pids_limit, cpus, tmp_size, open_files, file_size, timeout, "
     "output_limit, debug, as_root, hostname, time_offset, terminal, containers, vm, backend, "
@@ -60,6 +60,13 @@ TEST(SettingsFindingsTest, EveryKeyRefusesWhatIsNotItsValue) {
            R"(for example: mode = "enabled")"},
           {R"(view = "hots")", "2:8: error: sandbox_settings", R"(view: "hots" is unknown)",
            R"(did you mean "host"?)"},
+          {R"(home = ".ssh")", "2:8: error: sandbox_settings",
+           R"(home: ".ssh" is not the name of a home)",
+           "ephemeral, workspace, or a name: letters, digits, '.', '_' and '-', at most 64, not "
+           "starting with a dot or dash"},
+          {"home = 1", "2:8: error: sandbox_settings",
+           R"(home: expected "ephemeral", "workspace" or a name, found a whole number)",
+           R"(for example: home = "ephemeral")"},
           {"view = []", "2:8: error: sandbox_settings",
            "view: expected one of minimal, host, found a list", R"(for example: view = "minimal")"},
           {R"(workspaces = ["/srv"])", "2:1: error: sandbox_paths",

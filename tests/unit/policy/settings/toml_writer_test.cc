@@ -63,6 +63,7 @@ constexpr std::string_view kEverything = R"([sandbox]
 mode = "enabled"
 owner_bypass = false
 view = "host"
+home = "claude"
 show_home = true
 hide_secrets = false
 writable_paths = ["~/w", "src?", "$DATA/*.o?"]

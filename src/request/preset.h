@@ -1,0 +1,54 @@
+// Which preset a command gets, and the layer of settings it adds.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/facts.h"
+#include "policy/merge/merge.h"
+#include "policy/presets/preset.h"
+
+namespace coop::request {
+
+struct PresetChoice {
+  enum class How : std::uint8_t {
+    off,
+    by_program,  // the one of the agent that the command is
+    by_name,
+  };
+  How how = How::off;
+  std::string name{};
+};
+
+// A preset in use.
+struct Applied {
+  policy::Preset preset{};
+  policy::Layer layer{};  // its settings, and what makes its program visible
+  // The command with the program by its absolute path, so that nothing else is found inside, and the added arguments.
+  std::vector<std::string> command{};
+};
+
+// Where a sandbox of this request can write, canonical: the workspace, and granted trees.
+struct WritableTrees {
+  Path workspace{};
+  std::vector<Path> others{};
+};
+
+// nullopt: none. A program that has the name of an agent, but lies where a sandbox could have written it, gets none, and
+// `notes` says so: a repository's own "claude" must not get the agent's login.
+Result<std::optional<Applied>> find_preset(const PresetChoice& choice,
+                                           const std::vector<std::string>& command,
+                                           const WritableTrees& writable, const HostFacts& facts,
+                                           std::vector<std::string>& notes);
+
+// Whether the agent has logged in there.
+bool has_login(const policy::Preset& preset, const Path& home);
+// As long as it has not: the ports of the host's localhost to which a browser is sent back. Another program may have one.
+void publish_login_ports(Applied& applied, const Path& home);
+
+// "claude-project-1a2b3c4d": of one agent in one workspace.
+std::string preset_home(const policy::Preset& preset, const Path& workspace);
+
+}  // namespace coop::request
