@@ -1,5 +1,6 @@
 // Turns the lists in policies/ into constant tables at build time, so that a start parses nothing.
-// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt home_guards.txt etc.txt
+// usage: policygen OUTPUT.inc guards.txt secrets.txt caches.txt control_sockets.txt home.txt workspace_secrets.txt
+//        home_guards.txt etc.txt hosts.txt
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -202,6 +203,27 @@ void write_caches(std::ostream& output, const char* file) {
   output << "};\n";
 }
 
+// The hosts of a group follow each other; no name is given to two groups.
+void write_hosts(std::ostream& output, const char* file) {
+  std::set<std::string> groups;
+  std::set<std::string> hosts;
+  std::string last;
+  output << "inline constexpr HostEntry kHosts[] = {\n";
+  for (const Line& line : read(file, 2)) {
+    const std::string& group = line.words[0];
+    if (group != last && !groups.insert(group).second)
+      fail(file, 0, "the hosts of \"" + group + "\" do not follow each other");
+    if (group.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
+      fail(file, 0, "\"" + group + "\" is not the name of a group");
+    if (!hosts.insert(group + " " + line.words[1]).second)
+      fail(file, 0, group + " lists " + line.words[1] + " twice");
+    last = group;
+    output << "    {" << quote(group) << ", " << quote(line.words[1]) << ", " << quote(line.reason)
+           << "},\n";
+  }
+  output << "};\n";
+}
+
 void write_patterns(std::ostream& output, const char* file) {
   output << "inline constexpr SecretPattern kWorkspaceSecrets[] = {\n";
   for (const Line& line : read(file, 1))
@@ -213,7 +235,7 @@ void write_patterns(std::ostream& output, const char* file) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 10) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
+  if (count != 11) return std::cerr << "usage: policygen OUTPUT LISTS…\n", 2;
   std::ofstream output(arguments[1]);
   output << "// Made by codegen/policygen from policies/. Do not edit.\n";
   write_guards(output, arguments[2], arguments[8]);
@@ -223,6 +245,7 @@ int main(int count, char** arguments) {
   write_named(output, "kHome", read(arguments[6], 1));
   write_patterns(output, arguments[7]);
   write_named(output, "kEtc", read(arguments[9], 1));
+  write_hosts(output, arguments[10]);
   output.flush();
   return output.good() ? 0 : 1;
 }

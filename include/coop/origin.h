@@ -40,6 +40,7 @@ enum class Part : std::uint8_t {
   identity_files,  // what an agent reads about itself
   sockets,         // where servers of the host listen
   guard,           // of policies/guards.txt; `name` is its name
+  host_group,      // of policies/hosts.txt; `name` is the group as it was written, "@github:22"
   workspace,
   view,  // `name` is the view's
   devices,
@@ -68,7 +69,8 @@ struct Origin {
   std::string file{};
   Position at{};
   std::string flag{};  // "--rw"
-  std::string name{};  // of the cache, guard or view; else the value that was given to the flag
+  std::string
+      name{};  // of the cache, guard, view or group; else the value that was given to the flag
   Part part = Part::none;
 
   static Origin of_flag(std::string_view flag, std::string_view name = {}, Part part = Part::none) {

@@ -91,10 +91,9 @@ void set_value(Options& options, Key key, Value flag, policy::Scalar value) {
 
 // One more item of a list of settings.
 void add_item(Options& options, Key key, Value flag, Item item) {
-  item.origin = Origin::of_flag(flag);
   policy::Setting& setting = options.wanted.flags[key];
-  setting.origin = item.origin;
-  setting.items.push_back(std::move(item));
+  setting.origin = Origin::of_flag(flag);
+  setting.items.push_back(policy::written_at(std::move(item), setting.origin));
 }
 
 template <Key key>
@@ -126,14 +125,17 @@ Result<void> name(Options& options, Value flag, Value value) {
 // A host or port, as in a policy file.
 template <Key key>
 Result<void> destination(Options& options, Value flag, Value value) {
-  Item item = TRY(of_flag(flag, policy::read_item(policy::info(key), std::string(value))));
-  if (item.published &&
-      contains(items_of(options.wanted.flags, key), item.published, &Item::published))
-    return invalid(flag,
-                   policy::host_side(*item.published) + " is published twice (" +
-                       std::string(flag) + ": " + item.text + ")",
-                   "choose another port of the host for one of them");
-  add_item(options, key, flag, std::move(item));
+  std::vector<Item> items =
+      TRY(of_flag(flag, policy::read_item(policy::info(key), std::string(value))));
+  for (Item& item : items) {
+    if (item.published &&
+        contains(items_of(options.wanted.flags, key), item.published, &Item::published))
+      return invalid(flag,
+                     policy::host_side(*item.published) + " is published twice (" +
+                         std::string(flag) + ": " + item.text + ")",
+                     "choose another port of the host for one of them");
+    add_item(options, key, flag, std::move(item));
+  }
   return {};
 }
 
@@ -364,12 +366,12 @@ constexpr std::array kFlags{
          }}
         .bounded_by("network"),
     Flag{"--allow-net", "", "HOST[:PORT]", kNetwork,
-         "let HOST be reached: a name, *.example.com, an address, 10.0.0.0/8 (default ports: 80, "
-         "443)",
-         destination<Key::network_allow>}
+         "let HOST be reached: a name, *.example.com, an address, 10.0.0.0/8, or a group of hosts "
+         "like @github (`coop policy hosts`; default ports: 80, 443)",
+         destination<Key::network_allow>, kHostValue}
         .bounded_by("network.allow"),
     Flag{"--deny-net", "", "HOST[:PORT]", kNetwork, "deny HOST, whatever allows it",
-         destination<Key::network_deny>}
+         destination<Key::network_deny>, kHostValue}
         .without_key(kNarrows),
     Flag{"--allow-udp", "", "CIDR:PORT", kNetwork,
          "let UDP be sent to a port of an address or network, like 10.0.0.0/8:5000 or "

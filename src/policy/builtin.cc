@@ -108,6 +108,7 @@ std::span<const NamedReason> control_sockets() { return kControlSockets; }
 std::span<const NamedReason> home_list() { return kHome; }
 std::span<const NamedReason> etc_list() { return kEtc; }
 std::span<const SecretPattern> workspace_secrets() { return kWorkspaceSecrets; }
+std::span<const HostEntry> host_list() { return kHosts; }
 
 std::vector<std::string_view> cache_names() {
   std::vector<std::string_view> names;

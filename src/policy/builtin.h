@@ -45,6 +45,13 @@ struct CacheEntry {
   std::string_view reason;
 };
 
+// One host of a group: see policies/hosts.txt.
+struct HostEntry {
+  std::string_view group;  // "github"
+  std::string_view host;   // "github.com:22"
+  std::string_view reason;
+};
+
 // with_credentials: a file that programs need, hidden only if its text looks like it holds a password or a token.
 enum class SecretKind : std::uint8_t { always, with_credentials };
 
@@ -89,6 +96,8 @@ std::span<const NamedReason> home_list();
 // What the minimal view shows of /etc: paths, with wildcards in the name right below /etc.
 std::span<const NamedReason> etc_list();
 std::span<const SecretPattern> workspace_secrets();
+// The hosts of a group follow each other.
+std::span<const HostEntry> host_list();
 // Each name of caches() once.
 std::vector<std::string_view> cache_names();
 

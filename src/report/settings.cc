@@ -33,8 +33,8 @@ std::string list_text(const KeyInfo& info, std::string_view key, const Setting& 
   if (origins == Origins::left_out || setting.items.empty() || info.key == Key::env_set)
     return line(name + " = " + value_text(info.key, setting), setting.origin, origins);
   std::string text = name + " = [\n";
-  for (const Item& item : setting.items)
-    text += line("  " + item_text(info.key, item) + ",", item.origin, origins);
+  for (const policy::Written& one : policy::as_written(info.key, setting.items))
+    text += line("  " + one.text + ",", one.items.front().origin, origins);
   return text + "]\n";
 }
 
@@ -138,6 +138,7 @@ Json origin_json(const Origin& origin) {
   else if (!origin.file.empty()) json["file"] = origin.file;
   if (origin.at.line > 0) json["line"] = origin.at.line;
   if (origin.at.column > 0) json["column"] = origin.at.column;
+  if (origin.part == Part::host_group) json["group"] = origin.name;
   return json;
 }
 

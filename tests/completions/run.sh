@@ -54,6 +54,7 @@ for shell in bash fish; do
   expect "$shell" --allow-net "coop run --allow-n"
   expect "$shell" host "coop run --view "
   expect "$shell" cargo "coop run --cache "
+  expect "$shell" @github "coop run --allow-net @gith"
   expect "$shell" .git/config "coop run --allow-guarded .git/c"
   expect "$shell" check "coop policy "
 done

@@ -114,6 +114,41 @@ TEST_F(CliGoldenTest, ABrokenImportChangesNothing) {
   EXPECT_FALSE(exists(tree / "home/.config/coop/policy.toml.previous"));
 }
 
+TEST_F(CliGoldenTest, PolicyHosts) {
+  const std::string group = text_of({"policy", "hosts", "@Bitbucket"});
+  EXPECT_EQ(group,
+            "@bitbucket\n"
+            "  bitbucket.org             the site, git over https, raw files\n"
+            "  bitbucket.org:22          git over ssh\n"
+            "  api.bitbucket.org         the API\n");
+  EXPECT_EQ(text_of({"policy", "hosts", "bitbucket"}), group);
+  EXPECT_NE(text_of({"policy", "hosts"}).find("\n" + group), std::string::npos);
+  EXPECT_EQ(text_of({"policy", "hosts", "rust", "--json"}),
+            "[\n  {\n    \"group\": \"@rust\",\n    \"hosts\": [\n      {\n"
+            "        \"host\": \"static.rust-lang.org\",\n"
+            "        \"reason\": \"toolchains, for rustup\"\n      }\n    ]\n  }\n]\n");
+}
+
+// The group is named beside the place or flag that has it.
+TEST_F(CliGoldenTest, ARuleOfAGroupNamesTheGroup) {
+  tree.must("rm -r project/.coop");
+  tree.write("home/.config/coop/policy.toml",
+             "[sandbox.network]\nallow = [\"@bitbucket\"]\ndeny = [\"@rust\"]\n");
+  const std::string file = "/home/.config/coop/policy.toml";
+  EXPECT_EQ(text_of({"policy", "explain", "-w", ".", "bitbucket.org:22"}),
+            "bitbucket.org:22: reachable by network.allow \"bitbucket.org:22\" (" + file +
+                ":2 @bitbucket) (where its address is a public one)\n");
+  EXPECT_EQ(text_of({"policy", "explain", "-w", ".", "static.rust-lang.org"}),
+            "static.rust-lang.org: denied by network.deny \"static.rust-lang.org\" (" + file +
+                ":3 @rust)\n");
+  EXPECT_EQ(text_of({"policy", "explain", "-w", ".", "--deny-net", "@pypi:443", "pypi.org:443"}),
+            "pypi.org:443: denied by network.deny \"pypi.org:443\" (--deny-net @pypi:443)\n");
+  EXPECT_EQ(text_of({"policy", "export"}),
+            "[sandbox]\n\n[sandbox.network]\nmode = \"allowlist\"\nallow = [\"@bitbucket\"]\n"
+            "deny = [\"@rust\"]\n");
+  EXPECT_NE(text_of({"policy", "show", "--origin"}).find("  \"@rust\",  "), std::string::npos);
+}
+
 TEST_F(CliGoldenTest, Trust) {
   tree.must("rm -r project/.coop");
   for (const char* name : {"owner", "bob", "group", "stranger", "cron"}) {

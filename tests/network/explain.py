@@ -24,6 +24,8 @@ NEARBY = (PRIVATE, "10.99.0.2", METADATA, "169.254.170.2", "172.16.5.5", "192.16
 MACHINE = ("localhost", "127.0.0.1", "127.0.0.2", "::1", "0.0.0.0", HOST, "2600:1234::2")
 PUBLIC_ADDRESSES = (PUBLIC, OTHER, PUBLIC6)
 DESTINATIONS = [*itertools.product(NAMES + INTERNET + NEARBY, PORTS), *((host, HOST_PORT) for host in MACHINE)]
+GROUPED = [*itertools.product(("github.com", "api.github.com", "gist.github.com", "raw.githubusercontent.com",
+                               "githubusercontent.com", "registry.npmjs.org"), (80, 8080, 22))]
 
 LISTED = [*allow("good.example", "*.wild.example:8080", "private.example", "both.example", "six.example:7", "10.99.0.0/16",
                  OTHER, f"{PUBLIC}:7", f"[{PUBLIC6}]:8080", "fd99::1", "8.8.8.0/24", "0.0.0.0/0:8080", f"{HOST}:8080",
@@ -46,7 +48,7 @@ def reached(place):
                 heard = b""
                 while part := server.recv(4096):
                     heard += part
-                    if any(words in heard for words in (b"public page", b"secret of the inside", b"there and back")):
+                    if any(words in heard for words in (b"public page", b"secret of the inside", b"there and back", b"SSH-2.0")):
                         return True
         except OSError:
             pass
@@ -71,10 +73,10 @@ class Explain(Case):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             return dict(pool.map(ask, places))
 
-    def expected(self, mode, flags):
+    def expected(self, mode, flags, places):
         """Whether each destination is reached. What explain says of a name holds where its address is a public one."""
-        verdicts = self.explained(mode, flags, DESTINATIONS)
-        behind = {(address, port) for name, port in DESTINATIONS for address in FIXED.get(name, [])}
+        verdicts = self.explained(mode, flags, places)
+        behind = {(address, port) for name, port in places for address in FIXED.get(name, [])}
         verdicts |= self.explained(mode, flags, behind - verdicts.keys())
 
         def allowed(place):
@@ -89,15 +91,15 @@ class Explain(Case):
             # One address that is refused refuses its name where coop resolves it; elsewhere the client tries each.
             return allowed((host, port)) and (not addresses or (all if mode == "allowlist" else any)(addresses))
 
-        return {place: whole(*place) for place in DESTINATIONS}
+        return {place: whole(*place) for place in places}
 
-    def compare(self, mode, *flags, attempts=1, without=()):
-        expected = self.expected(mode, flags)
+    def compare(self, mode, *flags, attempts=1, without=(), places=DESTINATIONS):
+        expected = self.expected(mode, flags, places)
         with Listener(("0.0.0.0", HOST_PORT)), Listener(("::", HOST_PORT)):
-            done = run(["python3", "-c", CONNECT, str(attempts), json.dumps(DESTINATIONS)], *flags, network=mode, timeout=250)
+            done = run(["python3", "-c", CONNECT, str(attempts), json.dumps(places)], *flags, network=mode, timeout=250)
         self.assertEqual(done.returncode, 0, done.stderr)
-        reached = dict(zip(DESTINATIONS, json.loads(done.stdout), strict=True))
-        wrong = {with_port(*place): f"explain: {expected[place]}, sandbox: {reached[place]}" for place in DESTINATIONS
+        reached = dict(zip(places, json.loads(done.stdout), strict=True))
+        wrong = {with_port(*place): f"explain: {expected[place]}, sandbox: {reached[place]}" for place in places
                  if expected[place] != reached[place] and not (place in without and not reached[place])}
         self.assertEqual(wrong, {}, f"{mode} {flags}")
         return sum(expected.values())
@@ -152,6 +154,19 @@ class Explain(Case):
         self.assertEqual(self.compare("allowlist", *allow("nothing.example")), 0)
         self.assertGreater(self.compare("allowlist", *LISTED), 15)
         self.assertGreater(self.compare("allowlist", *LISTED, *PORT), 15)
+
+    def test_a_group_opens_what_it_lists(self):
+        def allowed(*flags):
+            self.assertGreater(self.compare("allowlist", *flags, places=GROUPED), 0)
+            verdicts = self.explained("allowlist", flags, GROUPED)
+            return {with_port(*place) for place in GROUPED if verdicts[place]["verdict"] == "reachable"}
+
+        self.assertEqual(allowed(*allow("@github")), {"github.com:80", "github.com:22", "api.github.com:80",
+                                                      "raw.githubusercontent.com:80"})
+        self.assertEqual(allowed(*allow("@github:22")), {"github.com:22"})
+        self.assertEqual(allowed(*allow("@github", "@npm"), "--deny-net", "@github"), {"registry.npmjs.org:80"})
+        verdict = self.explained("allowlist", ["--deny-net", "@npm"], [("registry.npmjs.org", 80)])["registry.npmjs.org", 80]
+        self.assertEqual(verdict["rule"], 'network.deny "*.npmjs.org" (--deny-net @npm)')
 
     @unittest.skipUnless(shutil.which("pasta") or shutil.which("slirp4netns"), "without pasta and slirp4netns")
     @unittest.skipUnless(os.path.exists("/dev/net/tun"), "without a tunnel device")

@@ -28,6 +28,13 @@ FIXED = {
     "big.example": [PUBLIC],
     "slow.example": [PUBLIC],
     "forged.example": [PUBLIC],
+    # Of @github in policies/hosts.txt, and beside it.
+    "github.com": [PUBLIC],
+    "api.github.com": [PUBLIC],
+    "gist.github.com": [PUBLIC],
+    "raw.githubusercontent.com": [PUBLIC],
+    "githubusercontent.com": [PUBLIC],
+    "registry.npmjs.org": [PUBLIC],
 }
 ALIASES = {"alias.example": "good.example", "inside-alias.example": "private.example",
            "loop.example": "loop.example"}

@@ -58,23 +58,25 @@ void add_refusals(const policy::Effective& effective, Findings& findings) {
 void check_hosts(const policy::Settings& settings, NetworkMode mode, Findings& findings) {
   const bool open = mode == NetworkMode::full || mode == NetworkMode::veth;
   const std::string name = "network \"" + std::string(to_text(mode)) + "\"";
-  for (const policy::Item& item : items_of(settings, policy::Key::network_deny))
+  const policy::Key denied = policy::Key::network_deny;
+  for (const policy::Written& written : policy::as_written(denied, items_of(settings, denied))) {
+    const policy::Item& item = written.items.front();
     if (open && item.destination && item.destination->kind != Destination::Kind::network)
-      add_finding(
-          findings, Severity::error, "sandbox_network", item.origin,
-          "\"" + printable(item.text) + "\" is a name, and " + name + " cannot keep a name out",
-          "deny its addresses, or use allowlist");
+      add_finding(findings, Severity::error, "sandbox_network", item.origin,
+                  printable(written.text) + " is a name, and " + name + " cannot keep a name out",
+                  "deny its addresses, or use allowlist");
+  }
   for (const policy::Item& item : items_of(settings, policy::Key::network_udp))
     if (open)
       add_finding(findings, Severity::warning, "sandbox_network", item.origin,
                   "udp is for allowlist; with " + name + " UDP goes where TCP goes",
                   "leave it out, or list private networks in allow");
-  for (const policy::Item& item : items_of(settings, policy::Key::network_allow))
+  const policy::Key allowed = policy::Key::network_allow;
+  for (const policy::Written& written : policy::as_written(allowed, items_of(settings, allowed)))
     if (mode == NetworkMode::none)
-      add_finding(
-          findings, Severity::warning, "sandbox_network", item.origin,
-          "\"" + printable(item.text) + "\" is not reached: the " + name + " reaches nothing",
-          "leave the mode out, or use allowlist");
+      add_finding(findings, Severity::warning, "sandbox_network", written.items.front().origin,
+                  printable(written.text) + " is not reached: the " + name + " reaches nothing",
+                  "leave the mode out, or use allowlist");
 }
 
 // Valid settings that are not possible on this machine.

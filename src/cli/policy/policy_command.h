@@ -14,6 +14,7 @@ Result<int> policy_export(const Parsed& parsed);
 Result<int> policy_import(const Parsed& parsed);
 Result<int> policy_approve(const Parsed& parsed);
 Result<int> policy_schema(const Parsed& parsed);
+Result<int> policy_hosts(const Parsed& parsed);
 
 // The files that hold for `workspace` (as written; empty: here).
 Result<request::PolicySources> sources_for(const std::string& workspace);

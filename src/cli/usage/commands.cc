@@ -55,6 +55,7 @@ constexpr std::array kTrustFlags{
     kWorkspace};
 constexpr std::array kConfigFlags{kJson, kConfig};
 constexpr std::array kStatusFlags{kJson};
+constexpr std::array kHostsFlags{kJson};
 constexpr std::array kQuarantineListFlags{kJson};
 constexpr std::array kHomeListFlags{kJson};
 constexpr std::array kPresetsFlags{kJson};
@@ -74,6 +75,7 @@ constexpr std::array kMcpFlags{
     kOnLeak, own("--json", "", "")};
 
 constexpr std::array kOptionalFile{ArgumentInfo{"FILE", kPathValue}};
+constexpr std::array kHostGroup{ArgumentInfo{"GROUP", kHostValue}};
 constexpr std::array kTwoFiles{ArgumentInfo{"A", kPathValue}, ArgumentInfo{"B", kPathValue}};
 constexpr std::array kSender{ArgumentInfo{"SENDER", one_of("terminal:default")}};
 constexpr std::array kToolArguments{ArgumentInfo{"NAME", kToolValue}, ArgumentInfo{"JSON"}};
@@ -121,7 +123,7 @@ constexpr std::array kCommands{
                 .rest = Rest::command,
                 .run = command_plan},
     CommandInfo{.name = "policy",
-                .synopsis = "show|check|explain|diff|export|import|approve|schema",
+                .synopsis = "show|check|explain|hosts|diff|export|import|approve|schema",
                 .summary = "what sandboxes may do, as policy files say it, and why",
                 .text = "What sandboxes may do, as the files say it:\n"
                         "  organisation  /etc/coop/policy.toml            a ceiling that nothing "
@@ -164,6 +166,16 @@ constexpr std::array kCommands{
         .run_flags = RunFlags::all,
         .rest = Rest::command,
         .run = policy_explain},
+    CommandInfo{.name = "policy hosts",
+                .synopsis = "[GROUP] [--json]",
+                .summary = "the groups of hosts, like @github, and what each host is for",
+                .text = "A group stands for its hosts wherever a host can be written: --allow-net "
+                        "@github, allow = [\"@github\"]; @github:22 for those of its hosts that it "
+                        "opens at port 22.",
+                .examples = "coop policy hosts\ncoop policy hosts @npm --json\n",
+                .arguments = kHostGroup,
+                .flags = kHostsFlags,
+                .run = policy_hosts},
     CommandInfo{.name = "policy diff",
                 .synopsis = "A B [--json] [-w DIR]",
                 .summary = "what differs between two files or scopes",

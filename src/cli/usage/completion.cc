@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/usage/usage.h"
 #include "policy/builtin.h"
+#include "policy/destinations/host_groups.h"
 #include "policy/people/trust.h"
 #include "policy/presets/preset.h"
 
@@ -29,6 +30,7 @@ std::string choices_of(const Values& values) {
       for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
       break;
     case ValueKind::preset: return joined(policy::preset_names(), " ");
+    case ValueKind::host_group: return "@" + joined(policy::group_names(), " @");
     case ValueKind::tool:
       return joined(policy::kTools | std::views::transform(&policy::ToolAccess::tool), " ");
   }
@@ -107,6 +109,8 @@ std::string bash() {
       "_coop() {\n"
       "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index\n"
       "  local command=${COMP_WORDS[1]}\n"
+      "  # Bash makes \"@\" a word of its own.\n"
+      "  [[ $previous != @ ]] || { current=@$current; previous=${COMP_WORDS[COMP_CWORD-2]}; }\n"
       "  for ((index = 1; index < COMP_CWORD; ++index)); do\n"
       "    if [[ ${COMP_WORDS[index]} == -- ]]; then\n"
       "      if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$current\"));\n"
@@ -114,7 +118,11 @@ std::string bash() {
       "      return\n"
       "    fi\n"
       "  done\n"
-      "  _coop_words() { COMPREPLY=($(compgen -W \"$1\" -- \"$current\")); }\n"
+      "  _coop_words() {\n"
+      "    COMPREPLY=($(compgen -W \"$1\" -- \"$current\"))\n"
+      "    # No file names: an \"@\" needs no backslash.\n"
+      "    [[ $1 != @* ]] || compopt +o filenames 2>/dev/null || true\n"
+      "  }\n"
       "  if ((COMP_CWORD == 1)); then _coop_words '" +
       top_names() +
       " --help --version'; return; fi\n"

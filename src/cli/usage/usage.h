@@ -15,7 +15,7 @@
 
 namespace coop::cli {
 
-enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, tool, preset };
+enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, host_group, tool, preset };
 
 // What a flag's value or an argument may be, for completions.
 struct Values {
@@ -25,6 +25,7 @@ struct Values {
 inline constexpr Values kPathValue{ValueKind::path};
 inline constexpr Values kCacheValue{ValueKind::cache};
 inline constexpr Values kGuardValue{ValueKind::guard};
+inline constexpr Values kHostValue{ValueKind::host_group};  // or any other host
 inline constexpr Values kToolValue{ValueKind::tool};
 inline constexpr Values kPresetValue{ValueKind::preset};
 constexpr Values one_of(std::string_view words) { return {ValueKind::choice, words}; }

@@ -7,6 +7,7 @@
 #include "plan/compile.h"
 #include "policy/builtin.h"
 #include "policy/destinations/cover.h"
+#include "policy/destinations/host_groups.h"
 #include "policy/policy.h"
 #include "report/words/words.h"
 
@@ -244,11 +245,17 @@ void add_network(Plan& plan, const Policy& policy, const HostFacts& host) {
     note_loopback(plan, policy.allow_udp);
   }
   if (policy.network != NetworkMode::full && policy.network != NetworkMode::veth) return;
-  for (const DestinationRule& rule : policy.allow_net)
-    if (!names_addresses(rule))
-      plan.notes.push_back(report::in_words(rule.origin) + " " + to_text(rule.destination) +
-                           ": a name opens nothing in " + mode_flag(policy) +
-                           ", where only private addresses need a grant");
+  const Origin* group = nullptr;
+  for (const DestinationRule& rule : policy.allow_net) {
+    if (names_addresses(rule) || (group != nullptr && *group == rule.origin)) continue;
+    // One note for all hosts of a group.
+    const bool grouped = !policy::group_of(rule.origin).empty();
+    group = grouped ? &rule.origin : nullptr;
+    plan.notes.push_back(report::in_words(rule.origin) +
+                         (grouped ? "" : " " + to_text(rule.destination)) +
+                         ": a name opens nothing in " + mode_flag(policy) +
+                         ", where only private addresses need a grant");
+  }
 }
 
 void add_name_files(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,

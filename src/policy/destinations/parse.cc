@@ -139,11 +139,16 @@ Result<std::string> lowered(std::string_view text, std::string_view hint) {
 }  // namespace
 
 Result<Destination> parse_destination(std::string_view text) {
+  if (text.starts_with('@'))
+    return bad(text, "stands for a group of hosts, and one host is expected",
+               "`coop policy hosts` lists the hosts of each group");
   const std::string whole = TRY(lowered(text, kHint));
   return read_lowered(whole);
 }
 
 Result<Destination> parse_udp_destination(std::string_view text) {
+  if (text.starts_with('@'))
+    return bad(text, "stands for names of hosts, and UDP needs an address", kUdpHint);
   const std::string whole = TRY(lowered(text, kUdpHint));
   return read_with_port(whole);
 }

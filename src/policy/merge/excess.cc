@@ -7,9 +7,11 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "policy/destinations/forbidden_addresses.h"
+#include "policy/destinations/host_groups.h"
 #include "policy/destinations/port_rule.h"
 #include "policy/merge/compare.h"
 #include "policy/merge/policy_fields.h"
+#include "policy/settings/toml_text.h"
 
 namespace coop::policy {
 
@@ -29,12 +31,14 @@ std::string list_text(Key key, const Setting* setting) {
   constexpr std::size_t kMost = 4;
   if (setting == nullptr) return value_text(key, Setting{});
   Setting shown{.items = setting->items};
-  if (shown.items.size() > kMost) shown.items.resize(kMost);
+  const std::vector<Written> all = as_written(key, setting->items);
+  if (all.size() > kMost)
+    shown.items.resize(static_cast<std::size_t>(all[kMost].items.data() - setting->items.data()));
   // Values set by other layers are private: show the names only.
   if (key == Key::env_set)
     for (Item& item : shown.items) item.value = "…";
   const std::string text = value_text(key, shown);
-  if (setting->items.size() <= kMost) return text;
+  if (all.size() <= kMost) return text;
   return text.substr(0, text.size() - 1) + ", …" + text.back();
 }
 
@@ -358,14 +362,35 @@ class Comparison {
   std::vector<Excess> found_{};
 };
 
-std::vector<Refusal> refusals(const Settings& limit, const Settings& asked, Against against) {
-  std::vector<Refusal> result;
-  for (Excess& excess : find_excess(limit, asked, against))
-    result.push_back(std::move(excess.refusal));
-  return result;
+// Two hosts of one group, refused for one reason.
+bool is_same_group(const Refusal& a, const Refusal& b) {
+  return !group_of(a.origin).empty() && a.key == b.key && a.origin == b.origin && a.why == b.why &&
+         a.limit == b.limit && a.limit_origin == b.limit_origin;
+}
+
+// The hosts as the group, if none of it is left; else all of them: approvals are given for this text.
+std::string asked_of_group(const Refusal& first, const std::vector<std::string>& asked) {
+  const Result<HostGroup> group = parse_group(group_of(first.origin), portless(first.key));
+  if (group && group->hosts.size() == asked.size()) return toml_text(group->text);
+  return joined(asked, ", ");
 }
 
 }  // namespace
+
+std::vector<Refusal> refusals_of(std::vector<Excess> excess) {
+  std::vector<Refusal> result;
+  for (auto first = excess.begin(); first != excess.end();) {
+    std::vector<std::string> asked{first->refusal.asked};
+    auto next = first + 1;
+    for (; next != excess.end() && is_same_group(first->refusal, next->refusal); ++next)
+      asked.push_back(next->refusal.asked);
+    if (!group_of(first->refusal.origin).empty())
+      first->refusal.asked = asked_of_group(first->refusal, asked);
+    result.push_back(std::move(first->refusal));
+    first = next;
+  }
+  return result;
+}
 
 PathRank rank_of(Key key, const Item& item) {
   const auto order = std::ranges::find(kPathLists, key, &PathList::key) - kPathLists.begin();
@@ -377,11 +402,11 @@ std::vector<Excess> find_excess(const Settings& limit, const Settings& asked, Ag
 }
 
 std::vector<Refusal> widenings(const Settings& limit, const Settings& asked) {
-  return refusals(limit, asked, Against::limit);
+  return refusals_of(find_excess(limit, asked, Against::limit));
 }
 
 std::vector<Refusal> beyond(const Settings& ceiling, const Settings& asked) {
-  return refusals(ceiling, asked, Against::ceiling);
+  return refusals_of(find_excess(ceiling, asked, Against::ceiling));
 }
 
 }  // namespace coop::policy

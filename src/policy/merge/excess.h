@@ -23,6 +23,9 @@ struct Excess {
 // the others.
 std::vector<Excess> find_excess(const Settings& limit, const Settings& asked, Against against);
 
+// What is told of them: the hosts of one group, refused for the same reason, as one.
+std::vector<Refusal> refusals_of(std::vector<Excess> excess);
+
 // The rank of an item among path rules: the deeper wins, then the later scope, then the later in
 // the order of policy_from. `Key` is one of the path lists.
 struct PathRank {

@@ -43,7 +43,7 @@ void keep_restrictions(Settings& settings, const std::vector<Excess>& excess) {
 void refuse(Settings& settings, std::vector<Excess> excess, std::vector<Refusal>& refused) {
   keep_restrictions(settings, excess);
   remove(settings, excess);
-  for (Excess& one : excess) refused.push_back(std::move(one.refusal));
+  for (Refusal& refusal : refusals_of(std::move(excess))) refused.push_back(std::move(refusal));
 }
 
 // The items of one list, with a fast search for duplicates: a list may be long.

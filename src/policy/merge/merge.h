@@ -23,7 +23,7 @@ struct Refusal {
   enum class Why : std::uint8_t { beyond_organisation, not_approved };
   Why why = Why::not_approved;
   Key key = Key::mode;
-  std::string asked{};  // the value or the one item, as TOML writes it
+  std::string asked{};  // the value, the one item or the hosts of one group, as TOML writes it
   std::string limit{};  // what applies instead, as TOML writes it
   Origin origin{};      // of what was asked
   Origin limit_origin{};

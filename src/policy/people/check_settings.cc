@@ -48,12 +48,15 @@ void check_allow_list(const Config& config, const Section& section, Findings& fi
 
 // With an open network, names cannot be denied.
 void check_open_network(const Section& section, Findings& findings) {
-  for (const Item& item : items_of(*section.settings, Key::network_deny))
+  const std::vector<Item>& denied = items_of(*section.settings, Key::network_deny);
+  for (const Written& written : as_written(Key::network_deny, denied)) {
+    const Item& item = written.items.front();
     if (item.destination && item.destination->kind != Destination::Kind::network)
       add_finding(findings, Severity::error, "sandbox_network", item.origin,
-                  section.whose + ": " + quote(item.text) +
+                  section.whose + ": " + shortened(written.text) +
                       " is a name, and an open network cannot keep a name out",
                   "deny its addresses, or say network = \"allowlist\"");
+  }
 }
 
 // A socket is checked where it is listed; the grant may be in [sandbox] too.

@@ -47,7 +47,7 @@ constexpr std::array kKeys{
     KeyInfo{Key::network, "network", KeyType::word, "none allowlist full veth host", false,
             "sandbox_network", "none", "what of the network can be reached"},
     KeyInfo{Key::network_allow, "network.allow", KeyType::hosts, "", false, "sandbox_network", "[]",
-            "hosts that may be reached: HOST[:PORT], *.example.com, 10.0.0.0/8"},
+            "hosts that may be reached: HOST[:PORT], *.example.com, 10.0.0.0/8, @github"},
     KeyInfo{Key::network_deny, "network.deny", KeyType::hosts, "", false, "sandbox_network", "[]",
             "hosts that may not be reached, whatever allows them"},
     KeyInfo{Key::network_udp, "network.udp", KeyType::hosts, "", false, "sandbox_network", "[]",

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "policy/builtin.h"
+#include "policy/destinations/host_groups.h"
 #include "policy/destinations/port_rule.h"
 #include "policy/quoted.h"
 #include "policy/settings/expand.h"
@@ -64,6 +65,10 @@ Result<Item> read_socket(const std::string& text, const Surroundings& surroundin
 
 // Normalised, so that equal ports compare equal.
 Result<Item> read_port(const KeyInfo& key, const std::string& text) {
+  if (is_group(text))
+    return bad_value(quote(text) + " is a group of hosts, and a port is expected",
+                     key.key == Key::network_host_ports ? "write a port like 5432"
+                                                        : "write ports like 8080 or 8080:80");
   if (key.key == Key::network_host_ports) {
     const std::uint16_t port = TRY(parse_port(text));
     return Item{.text = std::to_string(port), .port = port};
@@ -80,7 +85,23 @@ std::optional<std::string> text_of(const KeyInfo& key, const Node& node) {
   return std::to_string(*number);
 }
 
-Result<Item> read_variable(const Entry& entry) {
+// One host, or those of a group: from here on they are hosts like others, with the group in their origin.
+Result<std::vector<Item>> read_hosts(const KeyInfo& key, const std::string& text) {
+  const bool udp = key.key == Key::network_udp;
+  if (udp || !is_group(text)) {
+    Destination host = TRY(udp ? parse_udp_destination(text) : parse_destination(text));
+    return std::vector{Item{.text = to_text(host), .destination = std::move(host)}};
+  }
+  HostGroup group = TRY(parse_group(text, portless(key.key)));
+  std::vector<Item> items;
+  for (Destination& host : group.hosts)
+    items.push_back({.text = to_text(host),
+                     .destination = std::move(host),
+                     .origin = in_group({}, group.text)});
+  return items;
+}
+
+Result<std::vector<Item>> read_variable(const Entry& entry) {
   TRY(check_variable_name(entry.key));
   const std::string* value = entry.value.text();
   if (value == nullptr)
@@ -88,17 +109,27 @@ Result<Item> read_variable(const Entry& entry) {
                      "write the value in quotes");
   if (value->find('\0') != std::string::npos)
     return bad_value(quote(entry.key) + " has a NUL character in its value");
-  return Item{.text = entry.key, .value = *value};
+  return std::vector{Item{.text = entry.key, .value = *value}};
 }
 
-// Adds an item that was read at `at`, or reports the mistake in it.
-void add_item(Setting& setting, Result<Item> item, const Position& at, const Position& mistake,
-              const KeyInfo& key, std::string_view name, Reporter& reporter) {
-  if (!item)
-    return reporter.error(key.check, mistake, std::string(name) + ": " + item.error().subject,
-                          item.error().hint);
-  item->origin = reporter.origin(at);
-  setting.items.push_back(*std::move(item));
+Result<Item> read_single(const KeyInfo& key, const std::string& text,
+                         const Surroundings& surroundings) {
+  if (key.key == Key::sockets) return read_socket(text, surroundings);
+  if (key.type == KeyType::ports) return read_port(key, text);
+  if (key.type == KeyType::paths) return read_path_item(text, surroundings);
+  TRY(check_name(key, text));
+  return Item{.text = text};
+}
+
+// Adds the items that were read at `at`, or reports the mistake in them.
+void add_items(Setting& setting, Result<std::vector<Item>> items, const Position& at,
+               const Position& mistake, const KeyInfo& key, std::string_view name,
+               Reporter& reporter) {
+  if (!items)
+    return reporter.error(key.check, mistake, std::string(name) + ": " + items.error().subject,
+                          items.error().hint);
+  for (Item& item : *items)
+    setting.items.push_back(written_at(std::move(item), reporter.origin(at)));
 }
 
 // An error in a name is at the key, an error in a value at the value.
@@ -122,25 +153,23 @@ std::optional<Setting> read_map(const KeyInfo& key, std::string_view name, const
   }
   Setting setting{.origin = reporter.origin(entry.at)};
   for (const Entry& variable : *table)
-    add_item(setting, read_variable(variable), variable.at, place_of_mistake(variable), key, name,
-             reporter);
+    add_items(setting, read_variable(variable), variable.at, place_of_mistake(variable), key, name,
+              reporter);
   return setting;
 }
 
 }  // namespace
 
-Result<Item> read_item(const KeyInfo& key, const std::string& text,
-                       const Surroundings& surroundings) {
-  if (key.key == Key::sockets) return read_socket(text, surroundings);
-  if (key.type == KeyType::ports) return read_port(key, text);
-  if (key.type == KeyType::paths) return read_path_item(text, surroundings);
-  if (key.type == KeyType::hosts) {
-    const bool udp = key.key == Key::network_udp;
-    Destination host = TRY(udp ? parse_udp_destination(text) : parse_destination(text));
-    return Item{.text = to_text(host), .destination = std::move(host)};
-  }
-  TRY(check_name(key, text));
-  return Item{.text = text};
+Result<std::vector<Item>> read_item(const KeyInfo& key, const std::string& text,
+                                    const Surroundings& surroundings) {
+  if (key.type == KeyType::hosts) return read_hosts(key, text);
+  Item item = TRY(read_single(key, text, surroundings));
+  return std::vector{std::move(item)};
+}
+
+Item written_at(Item item, const Origin& place) {
+  item.origin = in_group(place, group_of(item.origin));
+  return item;
 }
 
 std::optional<Setting> read_items(const KeyInfo& key, std::string_view name, const Entry& entry,
@@ -158,8 +187,8 @@ std::optional<Setting> read_items(const KeyInfo& key, std::string_view name, con
                   std::string(kListFix), reporter);
       continue;
     }
-    add_item(setting, read_item(key, *text, reporter.source().surroundings), node.at, node.at, key,
-             name, reporter);
+    add_items(setting, read_item(key, *text, reporter.source().surroundings), node.at, node.at, key,
+              name, reporter);
   }
   return setting;
 }

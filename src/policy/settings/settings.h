@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "coop/policy.h"
+#include "policy/destinations/cover.h"
 #include "policy/settings/document.h"
 #include "policy/settings/findings.h"
 
@@ -173,6 +174,10 @@ constexpr bool is_of_organisation(Key key) {
   return key == Key::workspaces || key == Key::env_names;
 }
 inline bool is_list(Key key) { return info(info(key).type).list; }
+// What a host without a port means in a list of hosts.
+constexpr Portless portless(Key key) {
+  return key == Key::network_deny ? Portless::every : Portless::usual;
+}
 // landlock, proc, limits: written in the lists `require` and `best_effort`.
 bool is_mechanism(Key key);
 std::vector<std::string_view> mechanism_names();
@@ -212,6 +217,14 @@ Settings read_policy(std::string_view text, const Source& source, Findings& find
 std::string value_text(Key key, const Setting& setting);
 // One item of a list: `"a"`; of env_set: `A = "1"`.
 std::string item_text(Key key, const Item& item);
+
+// A list as a file writes it. A group of hosts is written as such where all of its hosts are there; where a merge has left
+// some out, the others are written one by one. So it reads back as the same hosts.
+struct Written {
+  std::string text{};  // `"@github"`, or that of its only item, as above
+  std::span<const Item> items{};
+};
+std::vector<Written> as_written(Key key, std::span<const Item> items);
 
 // For listings and logs: the values of variables that hold secrets are replaced.
 Setting without_secrets(Key key, Setting setting);

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 #include "base/redact.h"
+#include "policy/destinations/host_groups.h"
 #include "policy/settings/settings.h"
 #include "policy/settings/toml_text.h"
 
@@ -62,7 +63,8 @@ struct ScalarText {
 std::string list_text(Key key, const Setting& setting) {
   const bool map = info(key).type == KeyType::map;
   std::string text;
-  for (const Item& item : setting.items) text += (text.empty() ? "" : ", ") + item_text(key, item);
+  for (const Written& written : as_written(key, setting.items))
+    text += (text.empty() ? "" : ", ") + written.text;
   if (!map) return "[" + text + "]";
   return text.empty() ? "{}" : "{ " + text + " }";
 }
@@ -73,10 +75,24 @@ std::string line(std::string_view name, Key key, const Setting& setting) {
   const bool breakable = is_list(key) && info(key).type != KeyType::map;
   if (breakable && name.size() + 3 + value.size() > kLongest) {
     value = "[\n";
-    for (const Item& item : setting.items) value += "  " + item_text(key, item) + ",\n";
+    for (const Written& written : as_written(key, setting.items))
+      value += "  " + written.text + ",\n";
     value += "]";
   }
   return value.empty() ? "" : std::string(name) + " = " + value + "\n";
+}
+
+// How many items at the front are the whole group of the first; 0 if they are not.
+std::size_t group_length(Key key, std::span<const Item> items) {
+  const Origin& origin = items.front().origin;
+  if (group_of(origin).empty()) return 0;
+  const Result<HostGroup> group = parse_group(group_of(origin), portless(key));
+  if (!group || group->hosts.size() > items.size()) return 0;
+  const bool whole = std::equal(group->hosts.begin(), group->hosts.end(), items.begin(),
+                                [&](const Destination& host, const Item& item) {
+                                  return item.destination == host && item.origin == origin;
+                                });
+  return whole ? group->hosts.size() : 0;
 }
 
 bool has_table(const Settings& settings, std::string_view table) {
@@ -105,6 +121,18 @@ std::string item_text(Key key, const Item& item) {
   if (type == KeyType::map) return toml_key(item.text) + " = " + toml_text(item.value);
   if (type == KeyType::ports && !item.text.contains(':')) return item.text;
   return toml_text(item.text + (item.if_missing == Missing::skip ? "?" : ""));
+}
+
+std::vector<Written> as_written(Key key, std::span<const Item> items) {
+  std::vector<Written> list;
+  while (!items.empty()) {
+    const std::size_t length = group_length(key, items);
+    list.push_back({.text = length > 0 ? toml_text(group_of(items.front().origin))
+                                       : item_text(key, items.front()),
+                    .items = items.first(std::max<std::size_t>(length, 1))});
+    items = items.subspan(list.back().items.size());
+  }
+  return list;
 }
 
 Setting without_secrets(Key key, Setting setting) {

@@ -36,9 +36,10 @@ std::string part_text(const Origin& origin) {
     case Part::trust: return "trust";
     case Part::system_calls: return "seccomp: i386 and x32 system calls are killed";
     case Part::workspace:
+    case Part::host_group:
     case Part::none: break;
   }
-  // A program may name its rules.
+  // A program may name its rules; those of a group have its name.
   const bool named = origin.scope == Scope::program && !origin.name.empty();
   return named ? printable(origin.name) : std::string(to_text(origin.scope));
 }
@@ -66,6 +67,7 @@ std::string to_text(const Origin& origin) {
   if (origin.file.empty()) return part_text(origin);
   std::string text = (origin.scope == Scope::preset ? "preset " : "") + printable(origin.file);
   if (origin.at.line > 0) text += ":" + std::to_string(origin.at.line);
+  if (origin.part == Part::host_group) text += " " + printable(origin.name);
   return text;
 }
 

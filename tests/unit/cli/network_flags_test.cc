@@ -97,6 +97,23 @@ TEST(NetworkFlagsTest, WhatTheFilesDenyStaysDenied) {
               HasSubstr("--allow-net: \"c.com\" is beyond the organisation's"));
 }
 
+TEST(NetworkFlagsTest, AGroupIsItsHostsAndNamesTheFlag) {
+  const Policy policy = parsed({"--allow-net", "@github:22", "--deny-net", "@rust"});
+  const auto of = [](const char* flag, const char* group) {
+    return Origin::of_flag(flag, group, Part::host_group);
+  };
+  EXPECT_EQ(policy.network, NetworkMode::allowlist);
+  EXPECT_THAT(policy.allow_net, ElementsAre(DestinationRule{tests::destination("github.com:22"),
+                                                            of("--allow-net", "@github:22")}));
+  EXPECT_THAT(policy.deny_net,
+              ElementsAre(DestinationRule{tests::destination("static.rust-lang.org"),
+                                          of("--deny-net", "@rust")}));
+  const std::vector<policy::Layer> files{organisation().names(Key::network_allow, {"@github"})};
+  EXPECT_EQ(parsed({"--allow-net", "@github"}, files).allow_net.size(), 6U);
+  EXPECT_THAT(refused({"--allow-net", "@rust"}, files),
+              HasSubstr("--allow-net @rust: \"@rust\" is beyond the organisation's [\"@github\"]"));
+}
+
 // The project's list gives nothing where everything public is reachable; a flag must not turn it into a grant.
 TEST(NetworkFlagsTest, AFlagDoesNotApproveAProjectsHosts) {
   const std::vector<policy::Layer> files{

@@ -47,9 +47,7 @@ inline Item host_item(Key key, const std::string& text, const Origin& origin = {
 inline Item listed_item(Key key, const std::string& text, const Origin& origin) {
   if (info(key).type == KeyType::hosts) return host_item(key, text, origin);
   if (info(key).type != KeyType::ports) return name_item(text, origin);
-  Item item = read_item(info(key), text).value();
-  item.origin = origin;
-  return item;
+  return written_at(read_item(info(key), text).value().front(), origin);
 }
 
 // One layer, a line for each call.
@@ -72,7 +70,14 @@ class LayerMaker {
     const Origin origin = at(layer_.scope, ++line_);
     Setting& setting = layer_.settings[key];
     setting.origin = origin;
-    for (const std::string& name : names) setting.items.push_back(listed_item(key, name, origin));
+    for (const std::string& name : names) {
+      if (!name.starts_with('@')) {
+        setting.items.push_back(listed_item(key, name, origin));
+        continue;
+      }
+      const std::vector<Item> group = read_item(info(key), name).value();
+      for (const Item& item : group) setting.items.push_back(written_at(item, origin));
+    }
     return *this;
   }
   LayerMaker& variable(const std::string& name, const std::string& value) {

@@ -57,6 +57,42 @@ TEST(BeyondTest, TreesBoundWhatMayBeGranted) {
   EXPECT_FALSE(refused(Key::protected_paths, "/x"));
 }
 
+TEST(BeyondTest, AGroupBoundsItsHostsAndItself) {
+  const Settings ceiling = organisation().names(Key::network_allow, {"@github"}).settings();
+  const auto refused = [&](const char* host) {
+    return texts(beyond(ceiling, user().names(Key::network_allow, {host}).settings()));
+  };
+  for (const char* host : {"@github", "@github:22", "github.com", "github.com:22", "github.com:443",
+                           "raw.githubusercontent.com", "*.githubusercontent.com"})
+    EXPECT_THAT(refused(host), IsEmpty()) << host;
+  for (const char* host : {"github.com:8443", "gist.github.com", "*.github.com", "10.0.0.1"})
+    EXPECT_EQ(refused(host).size(), 1U) << host;
+  EXPECT_THAT(
+      refused("@rust"),
+      ElementsAre("/home/ann/.config/coop/policy.toml:1 @rust: network.allow = \"@rust\" is "
+                  "beyond the organisation's [\"@github\"] (/etc/coop/policy.toml:1)"));
+}
+
+// One line for a group, not one for each of its hosts; and of a part of it, the hosts.
+TEST(BeyondTest, TheHostsOfAGroupAreRefusedTogether) {
+  const auto refused = [](const Settings& ceiling) {
+    return texts(beyond(ceiling, user().names(Key::network_allow, {"@github"}).settings()));
+  };
+  const std::string asked = "/home/ann/.config/coop/policy.toml:1 @github: network.allow = ";
+  const std::string limit = " is beyond the organisation's ";
+  EXPECT_THAT(refused(organisation().names(Key::network_allow, {"@npm"}).settings()),
+              ElementsAre(asked + "\"@github\"" + limit + "[\"@npm\"] (/etc/coop/policy.toml:1)"));
+  EXPECT_THAT(refused(organisation().names(Key::network_allow, {"github.com"}).settings()),
+              ElementsAre(asked +
+                          "\"github.com:22\", \"api.github.com\", \"codeload.github.com\", "
+                          "\"uploads.github.com\", \"*.githubusercontent.com\"" +
+                          limit + "[\"github.com\"] (/etc/coop/policy.toml:1)"));
+  EXPECT_THAT(
+      refused(organisation().names(Key::network_deny, {"@bitbucket", "github.com"}).settings()),
+      ElementsAre(asked + "\"github.com\", \"github.com:22\"" + limit +
+                  "network.deny = \"github.com\" (/etc/coop/policy.toml:1)"));
+}
+
 TEST(BeyondTest, WhereOnlyReadingIsBoundedWritingIsToo) {
   const Settings ceiling = organisation().paths(Key::readable_paths, {"/r"}).settings();
   EXPECT_THAT(beyond(ceiling, user().paths(Key::writable_paths, {"/r/x"}).settings()), IsEmpty());

@@ -12,12 +12,12 @@ TEST(JsonDocumentTest, ReadsAsTheSameSettingsAsToml) {
   Findings findings;
   const Result<Table> json = parse_json_document(
       R"({"memory": "2g", "pids_limit": 64, "debug": false, "hidden_paths": ["/a", "/b?"],
-          "env": {"set": {"A": "1"}}})",
+          "network": {"allow": ["@rust", "a.com"]}, "env": {"set": {"A": "1"}}})",
       "policy");
   ASSERT_TRUE(json.has_value()) << to_text(json.error());
   const auto toml = parse_document(
       "memory = \"2g\"\npids_limit = 64\ndebug = false\nhidden_paths = [\"/a\", \"/b?\"]\n"
-      "env.set = { A = \"1\" }\n",
+      "network.allow = [\"@rust\", \"a.com\"]\nenv.set = { A = \"1\" }\n",
       "policy");
   ASSERT_TRUE(toml.has_value());
   EXPECT_EQ(to_toml(read_settings(*json, source, findings)),

@@ -170,6 +170,22 @@ TEST(SettingsTest, ValuesKnowWhereTheyWereWritten) {
   EXPECT_EQ(outcome.settings, expected);
 }
 
+TEST(SettingsTest, AGroupIsReadAsItsHostsAndKeepsItsName) {
+  const Outcome outcome = read("[sandbox.network]\nallow = [\"@Bitbucket\"]\n");
+  const Origin list{Scope::user, "p.toml", {2, 1}};
+  const Origin origin{.scope = Scope::user,
+                      .file = "p.toml",
+                      .at = {2, 10},
+                      .name = "@bitbucket",
+                      .part = Part::host_group};
+  Setting expected = hosts({"bitbucket.org", "bitbucket.org:22", "api.bitbucket.org"});
+  expected.origin = list;
+  for (Item& item : expected.items) item.origin = origin;
+  EXPECT_EQ(outcome.findings, Findings{});
+  EXPECT_EQ(outcome.settings.at(Key::network_allow), expected);
+  EXPECT_EQ(report::to_text(origin), "p.toml:2 @bitbucket");
+}
+
 TEST(SettingsTest, GoodItemsStayWhenOthersAreBad) {
   const Outcome outcome = read("[sandbox]\nhidden_paths = [\"/a\", \"\", 3, \"/b\"]\nvm = 1\n");
   EXPECT_EQ(without_origins(outcome.settings),

@@ -133,6 +133,29 @@ hidden_paths = [
   EXPECT_EQ(to_toml(outcome.settings), text);
 }
 
+// A group stays the group that was written, so that it means what a later version of coop lists.
+TEST(TomlWriterTest, AGroupOfHostsIsWrittenAsOne) {
+  const std::string text = R"([sandbox]
+
+[sandbox.network]
+mode = "allowlist"
+allow = ["@rust", "example.com", "@github:22"]
+deny = ["@npm"]
+)";
+  const Outcome outcome = read(text);
+  EXPECT_EQ(outcome.findings, Findings{});
+  EXPECT_EQ(to_toml(outcome.settings), text);
+}
+
+// A part of a group is not the group.
+TEST(TomlWriterTest, WhatIsLeftOfAGroupIsWrittenAsHosts) {
+  Settings settings = read("[sandbox.network]\nallow = [\"@bitbucket\"]").settings;
+  std::vector<Item>& items = settings.at(Key::network_allow).items;
+  items.erase(items.begin());
+  EXPECT_EQ(value_text(Key::network_allow, settings.at(Key::network_allow)),
+            R"(["bitbucket.org:22", "api.bitbucket.org"])");
+}
+
 TEST(TomlWriterTest, WhatIsWrittenReadsBackAsTheSame) {
   const std::vector<std::string_view> documents{
       "",
@@ -159,6 +182,8 @@ TEST(TomlWriterTest, WhatIsWrittenReadsBackAsTheSame) {
       "[sandbox]\nhidden_paths = [\"/with \\\"quotes\\\"\", \"/new\\nline\", \"/b\u00fc\"]",
       "[sandbox]\nrequire = []\nbest_effort = [\"proc\", \"proc\"]",
       "[sandbox]\ncache_volumes = [\"go\", \"go\"]\nunsafe = []",
+      "[sandbox.network]\nallow = [\"github.com\", \"@GitHub\", \"@rust\", \"@github:22\", "
+      "\"@github\", \"@github\"]\ndeny = [\"@npm:8080\", \"@github:22\"]",
   };
   for (const std::string_view document : documents) {
     const Outcome first = read(document);
@@ -177,7 +202,8 @@ TEST(TomlWriterTest, WhatIsShownReadsBackAsTheSame) {
   using report::Origins;
   for (const std::string_view document :
        {kEverything, std::string_view("[sandbox.env]\nset = { A = \"b\\nc\" }"),
-        std::string_view("[sandbox]\nbest_effort = [\"proc\"]\nhidden_paths = [\"/new\\nline\"]")})
+        std::string_view("[sandbox]\nbest_effort = [\"proc\"]\nhidden_paths = [\"/new\\nline\"]"),
+        std::string_view("[sandbox.network]\nallow = [\"@npm\", \"@bitbucket:22\"]")})
     for (const Origins origins : {Origins::left_out, Origins::shown}) {
       const Outcome first = read(document);
       const std::string text = report::settings_text(first.settings, origins, Defaults::left_out);
