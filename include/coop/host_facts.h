@@ -97,9 +97,16 @@ struct NamedPath {
 };
 
 // user.name and user.email of the user's git configuration; empty where they are not set.
+struct GitAlias {
+  std::string name{};
+  std::string value{};
+  bool operator==(const GitAlias&) const = default;
+};
+
 struct GitIdentity {
   std::string name{};
   std::string email{};
+  std::vector<GitAlias> aliases{};  // of git's own commands
   bool operator==(const GitIdentity&) const = default;
 };
 

@@ -49,6 +49,9 @@ int apply(State& state, const Instruction& instruction) noexcept {
     case Operation::cover_file:
       return operation::cover(state, instruction, state.staged[instruction.second]);
     case Operation::seal: return operation::seal(state, instruction);
+    case Operation::bind_home: return operation::bind_home(state, instruction);
+    case Operation::move_into_home: return operation::move_into_home(state, instruction);
+    case Operation::pass_tree: return operation::pass_tree(state, instruction);
     case Operation::protect_proc: return operation::protect_proc(state, instruction);
     case Operation::pass_mounts: return operation::pass_mounts(state, instruction);
     case Operation::enter_root: return operation::enter_root(state, instruction);

@@ -41,6 +41,11 @@ enum class Operation : std::uint8_t {
   hide_file,       // the same
   cover_file,      // path inside, second: the number of the staged file
   seal,            // path inside: that mount alone becomes read-only
+  // A home that other sandboxes write in at the same time. What is mounted in it is mounted first in an empty one in its
+  // place, where no directory on the way can be exchanged, and moved at last, each with all that is mounted below it.
+  bind_home,       // path (of the host), text: target inside, first: attributes to set
+  move_into_home,  // path: relative to the home, of a mount in the empty one
+  pass_tree,       // path inside: sends a descriptor of this directory to the supervisor
   protect_proc,  // path inside: every entry of this /proc that belongs to no process becomes read-only
   pass_mounts,  // sends a descriptor of the mount namespace to the supervisor, if it can be opened
   enter_root,
@@ -128,6 +133,7 @@ enum class Event : std::uint32_t {
   timed_out,    // its lifetime expired before the supervisor ended it
   root,         // a descriptor comes along: "/" of the sandbox, O_PATH
   mounts,       // a descriptor comes along: its mount namespace
+  tree,         // a descriptor comes along: of a directory, O_PATH; in the order of the program
 };
 
 enum class Failing : std::uint32_t { command, directory };

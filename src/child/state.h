@@ -17,6 +17,8 @@ struct State {
   int mask_file = -1;
   int mask_tree = -1;  // while files are staged
   int staged[kMostStagedFiles] = {-1, -1, -1, -1};
+  int home = -1;  // a kept home, and the empty one below it
+  int empty_home = -1;
   int network = -1;
   int files = -1;
   int calls = -1;

@@ -49,9 +49,12 @@ bool same_link(const GuardedPath& left, const GuardedPath& right) {
 // what is missing or different inside is covered by one. A mount is attached to an entry of a directory and follows it
 // when the host renames it; replacing or removing the entry ends the mount for good. So what lies under a mount now did
 // so all the time.
-bool is_out_of_reach(int view, const Path& place, const GuardedPath& file) {
-  const Path below(relative_to(place, "/"));
-  const Result<UniqueFd> inside = open_beneath(view, below, O_PATH | O_NOFOLLOW);
+bool is_out_of_reach(const InsideView& view, const Path& place, const GuardedPath& file) {
+  InsideTree from{.place = "/", .directory = view.root};
+  for (const InsideTree& tree : view.trees)
+    if (is_within(place, tree.place)) from = tree;
+  const Path below(relative_to(place, from.place));
+  const Result<UniqueFd> inside = open_beneath(from.directory, below, O_PATH | O_NOFOLLOW);
   if (!inside) return inside.error().errno_value == ENOENT || inside.error().errno_value == ENOTDIR;
   struct stat status{};
   struct statvfs mount{};
@@ -488,7 +491,7 @@ class Quarantine {
       if (mount == mounted_.end()) continue;
       if (contains(trees_.gaps, path)) return false;
       // Nothing is left to ask. An object that is still the same was under its mount, unless it had two names.
-      if (trees_.view < 0 || mount->second.empty()) return same_object(found, old);
+      if (trees_.view.root < 0 || mount->second.empty()) return same_object(found, old);
       return is_out_of_reach(trees_.view, join(mount->second, relative_to(found.path, path)),
                              found);
     }

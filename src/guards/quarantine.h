@@ -24,6 +24,18 @@ struct QuarantineReport {
   std::vector<GitDirectory> git{};   // all that are there now; some may be listed twice
 };
 
+// A directory of the sandbox, held open because what runs inside can rename those on the way to it.
+struct InsideTree {
+  Path place{};  // where it was at first
+  int directory = -1;
+};
+
+// What the sandbox sees, while its mounts exist.
+struct InsideView {
+  int root = -1;  // -1: there is none
+  std::span<const InsideTree> trees{};
+};
+
 // What a mount could not prevent, and so must be checked after the run.
 struct WatchedTrees {
   const std::vector<Path>& roots;         // writable trees of the host, canonical
@@ -31,7 +43,7 @@ struct WatchedTrees {
   const std::vector<Path>& mounted;       // guarded paths that were read-only at first
   const std::vector<Path>& places;        // where each of `mounted` is inside
   const Versions& versions;               // what they contained
-  int view = -1;  // root of the sandbox, whose mounts still exist; -1: there is none
+  InsideView view{};
   std::span<const GitDirectory>
       served{};  // git directories whose guarded names only the host could change
   // Guarded paths, sorted, that may have been made or changed by the sandbox of another run: see run_record.h. They

@@ -144,6 +144,7 @@ struct MakeSymlink {
 enum class Through : std::uint8_t {
   mount,
   supervisor,  // a git directory, over FUSE: guarded names are read-only, whatever the host does meanwhile
+  kept_home,  // other sandboxes write in it at the same time: what is mounted in it is moved there complete
 };
 struct BindMount {
   Path source;  // canonical on the host: a symlink on it is an error

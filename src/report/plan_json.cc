@@ -23,6 +23,15 @@ Json with_existing(Json action, Existing existing) {
   return action;
 }
 
+const char* through_text(Through through) {
+  switch (through) {
+    case Through::mount: break;
+    case Through::supervisor: return "supervisor";
+    case Through::kept_home: return "kept_home";
+  }
+  return "mount";
+}
+
 Json to_json(const std::vector<DestinationRule>& rules) {
   Json json = Json::array();
   for (const DestinationRule& rule : rules)
@@ -125,7 +134,7 @@ struct Fields {
             {"source", printable(bind.source)},
             {"target", printable(bind.target)},
             {"flags", to_json(bind.flags)},
-            {"through", bind.through == Through::supervisor ? "supervisor" : "mount"}};
+            {"through", through_text(bind.through)}};
   }
   Json operator()(const Remount& remount) const {
     return {{"action", "remount"},

@@ -23,68 +23,9 @@ namespace {
 
 using policy::Key;
 
-struct Program {
-  Path found{};  // as $PATH leads to it
-  Path real{};
-};
-
-bool is_executable(const Path& path) {
+bool is_there(const Path& path) {
   struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         ::access(path.c_str(), X_OK) == 0;
-}
-
-// As execvp() would find it outside.
-std::optional<Program> look_up(const std::string& command, const HostFacts& facts) {
-  std::vector<Path> candidates;
-  if (command.contains('/')) {
-    candidates.push_back(normalize(command, facts.working_directory));
-  } else if (const auto path = facts.environment.find("PATH"); path != facts.environment.end()) {
-    std::string_view rest = path->second;
-    while (!rest.empty()) {
-      const std::string_view place = rest.substr(0, rest.find(':'));
-      rest.remove_prefix(std::min(rest.size(), place.size() + 1));
-      // An empty or relative place is the directory of the moment: often the workspace.
-      candidates.push_back(
-          join(normalize(place.empty() ? "." : place, facts.working_directory), command));
-    }
-  }
-  for (const Path& candidate : candidates)
-    if (is_executable(candidate))
-      if (const Result<Path> real = real_path(candidate)) return Program{candidate, *real};
-  return std::nullopt;
-}
-
-// Somebody else could put another program there: the file, or a directory on the way, is writable by others or belongs to
-// another user. A directory with the sticky bit does not protect a name that does not exist yet.
-std::optional<std::string> unsafe_owner(const Path& path) {
-  for (Path part = path; part.size() > 1; part = parent_of(part)) {
-    struct stat status{};
-    if (::lstat(part.c_str(), &status) < 0) return printable(part) + " cannot be looked at";
-    if (status.st_uid != 0 && status.st_uid != ::geteuid())
-      return printable(part) + " belongs to another user";
-    if (!S_ISLNK(status.st_mode) && (status.st_mode & S_IWOTH) != 0 &&
-        (status.st_mode & S_ISVTX) == 0)
-      return printable(part) + " can be written by every user";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> why_not(const Program& program, const WritableTrees& writable,
-                                   const HostFacts& facts) {
-  for (const Path& path : {program.found, program.real}) {
-    const Path parent = real_path(parent_of(path)).value_or(parent_of(path));
-    const auto holds = [&](const Path& tree) {
-      return !tree.empty() && (is_within(path, tree) || is_within(parent, tree));
-    };
-    if (holds(writable.workspace)) return printable(path) + " lies in the workspace";
-    for (const Path& tree : writable.others)
-      if (holds(tree))
-        return printable(path) + " lies in " + printable(tree) + ", which can be written inside";
-    if (holds(facts.state_directory)) return printable(path) + " lies in a home of a sandbox";
-    if (std::optional<std::string> reason = unsafe_owner(path)) return reason;
-  }
-  return std::nullopt;
+  return ::lstat(path.c_str(), &status) == 0;
 }
 
 // ".../node_modules/@openai/codex/…", or the same of another manager: ".../site-packages/aider/…".
@@ -96,12 +37,14 @@ bool is_in_package(const Path& real, const policy::Preset& preset) {
   });
 }
 
-// The directory that has the packages it may load; for a program of another kind the one it is in.
-Path tree_of(const Path& real) {
+// The directory that has the packages it may load, or the virtual environment it is of; of another program only the file: what
+// lies beside it may be the user's documents.
+Path needed_for(const Path& real) {
   constexpr std::string_view kModules = "/node_modules/";
   const std::size_t modules = real.find(kModules);
   if (modules != Path::npos) return real.substr(0, modules + kModules.size() - 1);
-  return parent_of(real);
+  const Path around = parent_of(parent_of(real));
+  return is_there(join(around, "pyvenv.cfg")) ? around : real;
 }
 
 bool is_listed(const Path& path, const HostFacts& facts) {
@@ -132,13 +75,9 @@ void add_readable(policy::Settings& settings, const Path& path, const Origin& or
 Path show_program(const Program& program, const HostFacts& facts, policy::Preset& preset) {
   const Origin origin{.scope = Scope::preset, .file = preset.name};
   if (needs_grant(program.real, facts))
-    add_readable(preset.settings, tree_of(program.real), origin);
+    add_readable(preset.settings, needed_for(program.real), origin);
   return needs_grant(program.found, facts) ? program.real : program.found;
 }
-
-}  // namespace
-
-namespace {
 
 bool is_free(std::uint16_t port) {
   const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -150,11 +89,6 @@ bool is_free(std::uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return socket.valid() &&
          ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
-
-bool is_there(const Path& path) {
-  struct stat status{};
-  return ::lstat(path.c_str(), &status) == 0;
 }
 
 }  // namespace
@@ -208,10 +142,10 @@ Result<std::optional<Applied>> find_preset(const PresetChoice& choice,
   if (shipped == nullptr) return std::nullopt;
 
   std::optional<Program> program;
-  if (!command.empty()) program = look_up(command.front(), facts);
+  if (!command.empty()) program = find_program(command.front(), facts);
   if (!by_name) {
     if (!program) return std::nullopt;
-    if (const std::optional<std::string> reason = why_not(*program, writable, facts)) {
+    if (const std::optional<std::string> reason = why_not_trusted(*program, writable, facts)) {
       notes.push_back("no preset \"" + std::string(shipped->name) + "\": " + *reason);
       return std::nullopt;
     }
@@ -229,7 +163,7 @@ Result<std::optional<Applied>> find_preset(const PresetChoice& choice,
                     ": --preset " + preset.name);
     return std::nullopt;
   }
-  if (program && !why_not(*program, writable, facts))
+  if (program && !why_not_trusted(*program, writable, facts))
     applied.command.front() = show_program(*program, facts, preset);
   const bool is_agent = !command.empty() && contains(preset.commands, name_of(command.front()));
   if (is_agent && policy::mentions(std::span(command).subspan(1), preset.arguments))

@@ -9,6 +9,7 @@
 #include "host/facts.h"
 #include "policy/merge/merge.h"
 #include "policy/presets/preset.h"
+#include "request/program.h"
 
 namespace coop::request {
 
@@ -28,12 +29,6 @@ struct Applied {
   policy::Layer layer{};  // its settings, and what makes its program visible
   // The command with the program by its absolute path, so that nothing else is found inside, and the added arguments.
   std::vector<std::string> command{};
-};
-
-// Where a sandbox of this request can write, canonical: the workspace, and granted trees.
-struct WritableTrees {
-  Path workspace{};
-  std::vector<Path> others{};
 };
 
 // nullopt: none. A program that has the name of an agent, but lies where a sandbox could have written it, gets none, and

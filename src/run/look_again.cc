@@ -20,7 +20,7 @@ std::map<Path, Path> sources_of(const Plan& plan) {
   std::map<Path, Path> sources;
   for (const Step& step : plan.steps) {
     if (const auto* bind = std::get_if<BindMount>(&step.action)) {
-      if (bind->through == Through::mount) sources[bind->target] = bind->source;
+      if (bind->through != Through::supervisor) sources[bind->target] = bind->source;
       else sources.erase(bind->target);
     } else if (const auto* hide = std::get_if<HideMount>(&step.action)) {
       sources.erase(hide->target);

@@ -8,12 +8,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
 
 #include "base/path.h"
 #include "base/text.h"
 #include "child/agent/mount_agent.h"
 #include "host/probe.h"
 #include "run/sandbox_state.h"
+#include "run/start/home_order.h"
 #include "sys/process.h"
 
 namespace coop::run {
@@ -79,10 +83,12 @@ Result<std::unique_ptr<MountWatch>> MountWatch::start(EventLoop& loop, Sandbox::
   if (watch->guards_.empty() || !state.mounts.valid()) return nullptr;
   const std::string table = "/proc/" + std::to_string(state.launched.pid) + "/mountinfo";
   watch->table_ = TRY(open_file(table, O_RDONLY));
+  TRY(watch->find_trees());
   // What is no mount of its own now lies below one that is read-only.
-  const std::set<Path> present = watch->mounted();
-  std::erase_if(watch->guards_,
-                [&](const Guard& guard) { return !present.contains(guard.target); });
+  const auto missing = watch->without_mount(watch->mounted());
+  if (missing)
+    for (Guard* guard : *missing) guard->target.clear();
+  std::erase_if(watch->guards_, [](const Guard& guard) { return guard.target.empty(); });
   TRY(loop.watch(watch->table_.get(), EPOLLPRI,
                  [raw = watch.get()](std::uint32_t) { raw->look(); }));
   return watch;
@@ -93,32 +99,77 @@ MountWatch::~MountWatch() {
   if (timer_) loop_.cancel(*timer_);
 }
 
-std::set<Path> MountWatch::mounted() const {
-  std::set<Path> targets;
-  if (::lseek(table_.get(), 0, SEEK_SET) < 0) return targets;
+Result<void> MountWatch::find_trees() {
+  const std::vector<Path> places = trees_below_homes(state_.prepared.plan);
+  if (places.size() != state_.inside.size())
+    return invalid("watch mounts", "the sandbox has not sent all directories of its home");
+  for (std::size_t index = 0; index < places.size(); ++index) {
+    const int directory = state_.inside[index].get();
+    struct statx status{};
+    if (::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
+      return system_error("statx", places[index]);
+    trees_.push_back({places[index], directory, status.stx_mnt_id});
+  }
+  return {};
+}
+
+std::map<std::uint64_t, Path> MountWatch::mounted() const {
+  std::map<std::uint64_t, Path> mounts;
+  if (::lseek(table_.get(), 0, SEEK_SET) < 0) return mounts;
   const Result<std::string> text = read_all(table_.get(), "mountinfo");
-  if (!text) return targets;
-  for (MountFact& mount : host::parse_mountinfo(*text)) targets.insert(std::move(mount.target));
-  return targets;
+  if (!text) return mounts;
+  for (std::string_view rest = *text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    std::uint64_t number = 0;
+    std::from_chars(line.data(), line.data() + line.size(), number);
+    for (MountFact& mount : host::parse_mountinfo(line))
+      mounts.emplace(number, std::move(mount.target));
+  }
+  return mounts;
+}
+
+const MountWatch::Tree* MountWatch::tree_of(const Guard& guard) const {
+  const auto tree = std::ranges::find_if(
+      trees_, [&](const Tree& one) { return is_within(guard.target, one.place); });
+  return tree == trees_.end() ? nullptr : &*tree;
+}
+
+std::optional<std::vector<MountWatch::Guard*>> MountWatch::without_mount(
+    const std::map<std::uint64_t, Path>& mounts) {
+  std::set<Path> present;
+  for (const auto& [number, target] : mounts) present.insert(target);
+  std::vector<Guard*> missing;
+  for (Guard& guard : guards_) {
+    Path target = guard.target;
+    if (const Tree* tree = tree_of(guard)) {
+      const auto now = mounts.find(tree->mount);
+      if (now == mounts.end()) return std::nullopt;
+      target = join(now->second, relative_to(guard.target, tree->place));
+    }
+    if (!present.contains(target)) missing.push_back(&guard);
+  }
+  return missing;
 }
 
 void MountWatch::look() {
-  const std::set<Path> present = mounted();
+  const std::map<std::uint64_t, Path> mounts = mounted();
   // The sandbox is ending: it has no mounts any more.
-  if (present.empty()) return;
+  if (mounts.empty()) return;
+  const auto missing = without_mount(mounts);
+  if (!missing) return end_sandbox();
   std::vector<Guard*> lost;
-  for (Guard& guard : guards_) {
-    if (present.contains(guard.target)) continue;
-    const bool hidden = guard.source.empty();
-    if (!std::exchange(guard.lost, true)) {
+  for (Guard* guard : *missing) {
+    const bool hidden = guard->source.empty();
+    if (!std::exchange(guard->lost, true)) {
       pause_ = kShortest;
-      if (!hidden && !contains(state_.gaps, guard.source)) state_.gaps.push_back(guard.source);
+      if (!hidden && !contains(state_.gaps, guard->source)) state_.gaps.push_back(guard->source);
     }
     // While the host has none there is nothing to mount; what the sandbox makes there is looked at in the end.
     struct stat status{};
     const bool there =
-        hidden || (::lstat(guard.source.c_str(), &status) == 0 && !S_ISLNK(status.st_mode));
-    if (there) lost.push_back(&guard);
+        hidden || (::lstat(guard->source.c_str(), &status) == 0 && !S_ISLNK(status.st_mode));
+    if (there) lost.push_back(guard);
   }
   // In case this process is killed.
   if (!lost.empty()) (void)renew_charge(state_);
@@ -128,12 +179,35 @@ void MountWatch::look() {
   if (std::ranges::any_of(guards_, &Guard::lost)) look_later();
 }
 
+// Another sandbox with the same home has removed the directory on which a tree was mounted. Programs that still work in the tree
+// have it, and nothing can be mounted there any more.
+void MountWatch::end_sandbox() {
+  for (const Guard& guard : guards_)
+    if (!guard.source.empty() && tree_of(guard) != nullptr && !contains(state_.gaps, guard.source))
+      state_.gaps.push_back(guard.source);
+  (void)renew_charge(state_);
+  std::string places;
+  for (const Tree& tree : trees_) places += (places.empty() ? "" : ", ") + printable(tree.place);
+  state_.prepared.plan.notes.push_back(
+      "the sandbox was ended: another one with the same home removed directories on the way to " +
+      places + ", and what is guarded there could be guarded no more");
+  kill_at_once(state_.launched.pidfd.get());
+  loop_.forget(std::exchange(table_, {}).get());
+}
+
 void MountWatch::make_again(std::span<Guard* const> lost) {
+  std::vector<Path> below(lost.size());
   std::vector<child::AgentMount> list;
   list.reserve(lost.size());
-  for (const Guard* guard : lost)
-    list.push_back(
-        {guard->source.empty() ? nullptr : guard->source.c_str(), guard->target.c_str()});
+  for (std::size_t index = 0; index < lost.size(); ++index) {
+    const Guard& guard = *lost[index];
+    const char* const source = guard.source.empty() ? nullptr : guard.source.c_str();
+    const Tree* const tree = tree_of(guard);
+    if (tree != nullptr) below[index] = relative_to(guard.target, tree->place);
+    list.push_back(tree == nullptr
+                       ? child::AgentMount{source, guard.target.c_str()}
+                       : child::AgentMount{source, below[index].c_str(), tree->directory});
+  }
   const std::vector<bool> made = mount_inside(state_.mounts.get(), list);
   for (std::size_t index = 0; index < lost.size(); ++index) lost[index]->lost = !made[index];
 }

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,15 @@ class MountWatch {
  public:
   struct Guard {
     Path source{};  // on the host; empty: the path is hidden
-    Path target{};  // inside
+    Path target{};  // inside, as it was at first
     bool lost = false;
+  };
+  // What runs inside can rename the directories above a mount in its home: then the target is elsewhere, and at its path may
+  // be anything.
+  struct Tree {
+    Path place{};  // as it was at first
+    int directory = -1;
+    std::uint64_t mount = 0;
   };
   // The mounts that the host could end and that must not be lost.
   static std::vector<Guard> guards_of(const Plan& plan);
@@ -37,14 +45,21 @@ class MountWatch {
 
  private:
   MountWatch(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {}
-  std::set<Path> mounted() const;
+  Result<void> find_trees();
+  // Where each mount is now, by its number.
+  std::map<std::uint64_t, Path> mounted() const;
+  const Tree* tree_of(const Guard& guard) const;
+  // Which guards have no mount. Nothing when a tree is no more in the view.
+  std::optional<std::vector<Guard*>> without_mount(const std::map<std::uint64_t, Path>& mounts);
   void look();
+  void end_sandbox();
   void make_again(std::span<Guard* const> lost);
   void look_later();
 
   EventLoop& loop_;
   Sandbox::State& state_;
   std::vector<Guard> guards_{};
+  std::vector<Tree> trees_{};
   UniqueFd table_{};  // the sandbox's mountinfo
   std::optional<EventLoop::Timer> timer_{};
   std::chrono::milliseconds pause_{};

@@ -29,6 +29,7 @@
 #include "policy/merge/bounded.h"
 #include "policy/variables.h"
 #include "run/lost_files.h"
+#include "run/start/home_order.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -160,6 +161,14 @@ void explain_pointer(Quarantined& moved, const Sandbox::State& state) {
                     ", which exists only inside; with --view host paths are the host's";
 }
 
+std::vector<guards::InsideTree> inside_trees(const Sandbox::State& state) {
+  const std::vector<Path> places = trees_below_homes(state.prepared.plan);
+  std::vector<guards::InsideTree> trees;
+  for (std::size_t index = 0; index < std::min(places.size(), state.inside.size()); ++index)
+    trees.push_back({places[index], state.inside[index].get()});
+  return trees;
+}
+
 void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
@@ -168,8 +177,10 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
   state.record.end();
   Cleanup cleanup = cleanup_for(state);
   cleanup.abandoned = state.record.left_to_judge();
-  guards::QuarantineReport report = last_look(
-      std::move(cleanup), {state.mounts.valid() ? state.root.get() : -1, trees, state.watch});
+  const std::vector<guards::InsideTree> inside = inside_trees(state);
+  guards::QuarantineReport report =
+      last_look(std::move(cleanup),
+                {{state.mounts.valid() ? state.root.get() : -1, inside}, trees, state.watch});
   for (Quarantined& moved : report.moved) explain_pointer(moved, state);
   for (const Quarantined& moved : report.moved)
     output.denials.push_back(Denial{.reason = Denial::Reason::guard,
@@ -221,6 +232,8 @@ namespace {
 // The descriptors come from the child, before or after the janitor is there.
 Result<void> entrust_view(const Sandbox::State& state) {
   if (!state.charge.given() || !state.root.valid() || !state.mounts.valid()) return {};
+  // By a path that what runs inside can rename, the janitor would look at the wrong files. Without the view it knows less.
+  if (!state.inside.empty()) return {};
   return state.charge.watch_view(state.root.get(), state.mounts.get());
 }
 
@@ -469,6 +482,7 @@ bool read_report(Sandbox::State& state) {
     case child::Event::ready: break;
     // Without them the janitor only knows less.
     case child::Event::mounts: state.mounts = std::move(received.descriptor); break;
+    case child::Event::tree: state.inside.push_back(std::move(received.descriptor)); break;
     case child::Event::root:
       state.root = std::move(received.descriptor);
       (void)entrust_view(state);
@@ -578,6 +592,7 @@ void release(Sandbox::State& state) {
   state.locks.reset();
   state.root.reset();
   state.mounts.reset();
+  state.inside.clear();
   state.group.remove();
   state.charge.end();
   state.record.leave();

@@ -56,13 +56,14 @@ struct Sandbox::State {
   std::unique_ptr<run::LockWatch> locks{};           // null as long as none are watched
   guards::Versions versions{};                       // of guarded files
   guards::RunRecord record{};                        // for other runs, once a command may run
-  std::vector<Path> doubtful{};   // guarded paths that another run may have written
-  std::vector<Path> gaps{};       // guarded paths whose mounts were lost for a while
-  std::vector<UniqueFd> trees{};  // the writable trees, wherever they are moved
-  TreeWatch* watch = nullptr;     // of the pool that it belongs to
-  UniqueFd root{};                // of the view, where it was asked for
-  UniqueFd home{};                // the lock of a kept home: it is not removed while it is used
-  UniqueFd mounts{};              // the mount namespace: it keeps what is below the root
+  std::vector<Path> doubtful{};    // guarded paths that another run may have written
+  std::vector<Path> gaps{};        // guarded paths whose mounts were lost for a while
+  std::vector<UniqueFd> trees{};   // the writable trees, wherever they are moved
+  TreeWatch* watch = nullptr;      // of the pool that it belongs to
+  UniqueFd root{};                 // of the view, where it was asked for
+  UniqueFd home{};                 // the lock of a kept home: it is not removed while it is used
+  UniqueFd mounts{};               // the mount namespace: it keeps what is below the root
+  std::vector<UniqueFd> inside{};  // the directories of trees_below_homes(), as they were at first
   std::chrono::steady_clock::time_point started{};
   std::optional<child::Report> ended{};   // exited or exec_failed
   std::optional<child::Report> failed{};  // a setup step

@@ -21,14 +21,16 @@ Ran in_project(const Workspace& workspace, const Arguments& arguments) {
 
 KERNEL_TEST(EndToEnd, HelloFromASandbox) {
   const Workspace workspace;
-  const Ran ran =
-      in_project(workspace, {"run", "--", "sh", "-c", "echo hello from $(hostname); ls /"});
+  const Ran ran = in_project(
+      workspace,
+      {"run", "--", "sh", "-c", "echo hello from $(hostname); ls /; echo in home:; ls -A /home"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, testing::StartsWith("hello from coop-"));
   for (const char* name : {"\nbin\n", "\nusr\n", "\nwork\n", "\ntmp\n", "\nproc\n"})
     EXPECT_THAT(ran.out, HasSubstr(name));
-  for (const char* name : {"\nhome\n", "\nroot\n", "\nmnt\n", "\nboot\n"})
+  for (const char* name : {"\nroot\n", "\nmnt\n", "\nboot\n"})
     EXPECT_THAT(ran.out, testing::Not(HasSubstr(name)));
+  EXPECT_THAT(ran.out, testing::EndsWith("\nin home:\nuser\n"));  // no user of the host
 }
 
 KERNEL_TEST(EndToEnd, BuildAProjectAndKeepTheResult) {

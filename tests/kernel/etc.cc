@@ -12,7 +12,7 @@ KERNEL_TEST(KernelEtc, TheCallerHasAnAccount) {
   const Workspace workspace;
   const Ran ran = workspace.run(shell("id -un; getent passwd $(id -u); getent group $(id -g)"));
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr(":/work:/bin/sh\n"));
+  EXPECT_THAT(ran.out, HasSubstr(":/home/user:/bin/sh\n"));
   const Ran root = workspace.run(shell("id -un"), {"--as-root"});
   EXPECT_EQ(root.out, "root\n");
 }

@@ -42,7 +42,7 @@ KERNEL_TEST(KernelPool, RunsCommandsWithTheirOwnWordsVariablesAndDirectory) {
     const Result<ExecOutput> done = pool.exec(command);
     ASSERT_TRUE(done.has_value()) << to_text(done.error());
     EXPECT_EQ(done->exit_code, 5);
-    EXPECT_EQ(done->standard_output.text, "x=y /work/sub a  b /work\n");
+    EXPECT_EQ(done->standard_output.text, "x=y /work/sub a  b /home/user\n");
     EXPECT_EQ(done->standard_error.text, "err\n");
   }
 }

@@ -9,10 +9,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-KERNEL_TEST(KernelSurroundings, TheWorkspaceIsTheDirectoryAndInTheMinimalViewTheHome) {
+KERNEL_TEST(KernelSurroundings, TheWorkspaceIsTheDirectoryAndTheHomeIsBesideIt) {
   const Workspace workspace;
   EXPECT_EQ(workspace.run(shell("pwd; echo $PWD $HOME $COOP_WORKSPACE")).out,
-            "/work\n/work /work /work\n");
+            "/work\n/work /home/user /work\n");
   const std::string& path = workspace.path();
   EXPECT_EQ(workspace.run(shell("pwd; echo $PWD $COOP_WORKSPACE"), {"--view", "host"}).out,
             path + "\n" + path + " " + path + "\n");
@@ -143,7 +143,9 @@ KERNEL_TEST(KernelSurroundings, TheMinimalViewHoldsWhatProgramsExpect) {
                            "/dev/fd/0 ] && echo fd"))
                 .out,
             "x\ny\n3\n5\nfull\nfd\n");
-  EXPECT_EQ(workspace.run(shell("ls /home /etc/shadow /root /opt 2>/dev/null")).out, "");
+  EXPECT_EQ(workspace.run(shell("ls -A /home/user /etc/shadow /root /opt 2>/dev/null")).out,
+            "/home/user:\n");
+  EXPECT_EQ(workspace.run({"ls", "-A", "/home"}).out, "user\n");
   EXPECT_NE(
       workspace
           .run(shell(

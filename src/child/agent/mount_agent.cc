@@ -76,9 +76,11 @@ bool is_directory(long fd) noexcept {
 }
 
 // The sandbox may have moved directories on the way meanwhile: then it is another file, and nothing is mounted.
-int place(const Prepared& prepared, const char* target) noexcept {
+int place(const Prepared& prepared, const AgentMount& wanted) noexcept {
   if (prepared.error != 0) return prepared.error;
-  const ScopedFd there(open_on_host(target, O_PATH | O_NOFOLLOW));
+  const ScopedFd there(wanted.directory < 0
+                           ? open_on_host(wanted.target, O_PATH | O_NOFOLLOW)
+                           : open_below(wanted.directory, wanted.target, O_PATH | O_NOFOLLOW));
   if (there.failed()) return there.error();
   if (prepared.empty_directory >= 0)
     return attach(is_directory(there.get()) ? prepared.empty_directory : prepared.tree,
@@ -104,7 +106,7 @@ int enter_host_copy(const AgentOrder& order) noexcept {
   // From here on "/" is the sandbox's root.
   if (error == 0) error = attempt(SYS_setns, order.mounts, CLONE_NEWNS);
   for (std::size_t index = 0; index < order.count; ++index) {
-    const int result = error != 0 ? error : place(prepared[index], order.list[index].target);
+    const int result = error != 0 ? error : place(prepared[index], order.list[index]);
     raw::call(SYS_write, order.report, &result, sizeof result);
   }
   raw::call(SYS_exit_group, 0);

@@ -102,12 +102,6 @@ long parent_of_entry(State& state, const char* path, std::size_t length) noexcep
   return state.parent;
 }
 
-// A new file system may have covered the directory that is kept open.
-void forget_parent(State& state) noexcept {
-  if (state.parent >= 0) raw::call(SYS_close, state.parent);
-  state.parent = -1;
-}
-
 struct Place {
   Place(State& state, const char* path) noexcept
       : name(last_component(path)),
@@ -179,6 +173,17 @@ class Options {
 };
 
 }  // namespace
+
+long open_below(long directory, const char* path, std::uint64_t flags,
+                std::uint64_t resolve) noexcept {
+  return open_how_call(directory, path, flags,
+                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | resolve);
+}
+
+void forget_parent(State& state) noexcept {
+  if (state.parent >= 0) raw::call(SYS_close, state.parent);
+  state.parent = -1;
+}
 
 long open_on_host(const char* path, std::uint64_t flags) noexcept {
   return open_how_call(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
@@ -415,6 +420,8 @@ int enter_root(State& state, const Instruction&) noexcept {
     if (staged >= 0) raw::call(SYS_close, staged);
   if (state.files >= 0) raw::call(SYS_close, state.files);
   state.files = -1;
+  if (state.home >= 0) raw::call(SYS_close, state.home);
+  if (state.empty_home >= 0) raw::call(SYS_close, state.empty_home);
   raw::call(SYS_close, state.root);
   return 0;
 }

@@ -28,6 +28,9 @@ int serve_files(State& state, const Instruction& instruction) noexcept;
 // Mounts `mask` over the path.
 int cover(State& state, const Instruction& instruction, int mask) noexcept;
 int seal(State& state, const Instruction& instruction) noexcept;
+int bind_home(State& state, const Instruction& instruction) noexcept;
+int move_into_home(State& state, const Instruction& instruction) noexcept;
+int pass_tree(State& state, const Instruction& instruction) noexcept;
 int protect_proc(State& state, const Instruction& instruction) noexcept;
 int enter_root(State& state, const Instruction& instruction) noexcept;
 int limit(State& state, const Instruction& instruction) noexcept;

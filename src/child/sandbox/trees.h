@@ -5,6 +5,8 @@
 
 namespace coop::child {
 
+struct State;
+
 // A copy of the mount at `source` with all that is mounted below it, attached nowhere. A descriptor or a negative errno.
 long clone_tree(long source) noexcept;
 
@@ -13,5 +15,12 @@ int set_attributes(long tree, std::uint64_t attributes) noexcept;
 
 // 0 or an errno.
 int attach(long tree, long target) noexcept;
+
+// Below `directory`, without symlinks; `resolve`: RESOLVE_* besides. A descriptor or a negative errno.
+long open_below(long directory, const char* path, std::uint64_t flags,
+                std::uint64_t resolve = 0) noexcept;
+
+// The directory in which new entries are made has been covered: see State::parent.
+void forget_parent(State& state) noexcept;
 
 }  // namespace coop::child

@@ -1,4 +1,4 @@
-// Who commits: git inside gets the user's name and address, and nothing else of the host's configuration.
+// Who commits: git inside gets the user's name, address and aliases, and nothing else of the host's configuration.
 #include "plan/view/layout.h"
 
 namespace coop::plan {
@@ -15,9 +15,13 @@ std::string quoted_value(std::string_view value) {
 }
 
 std::string identity_file(const GitIdentity& identity) {
-  std::string text = "[user]\n";
+  std::string text;
+  if (!identity.name.empty() || !identity.email.empty()) text += "[user]\n";
   if (!identity.name.empty()) text += "\tname = " + quoted_value(identity.name) + "\n";
   if (!identity.email.empty()) text += "\temail = " + quoted_value(identity.email) + "\n";
+  if (!identity.aliases.empty()) text += "[alias]\n";
+  for (const GitAlias& alias : identity.aliases)
+    text += "\t" + alias.name + " = " + quoted_value(alias.value) + "\n";
   return text;
 }
 
@@ -25,7 +29,7 @@ std::string identity_file(const GitIdentity& identity) {
 
 void add_git_identity(std::vector<Entry>& entries, const Path& file, const GitIdentity& identity,
                       const Origin& origin, Access access) {
-  if (identity.name.empty() && identity.email.empty()) return;
+  if (identity == GitIdentity{}) return;
   entries.push_back(Entry{.kind = Entry::Kind::file,
                           .target = file,
                           .flags = {.access = access},

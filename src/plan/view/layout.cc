@@ -177,8 +177,8 @@ class Layout {
       case Kind::cover: return place_over(entry, CoverFile{entry.target, entry.text});
       case Kind::remount: return place_over(entry, Remount{entry.target, entry.flags});
       case Kind::bind:
-        return mount(
-            entry, BindMount{entry.source, entry.target, entry.flags, entry.shape, entry.through});
+        return mount(entry, BindMount{entry.source, entry.target, entry.flags, entry.shape,
+                                      entry.kept ? Through::kept_home : entry.through});
       case Kind::overlay: return mount(entry, OverlayMount{entry.source, entry.target, entry.size});
       case Kind::proc: return mount(entry, ProcFilesystem{host_.proc, entry.flags.access});
       case Kind::devpts: return mount(entry, DevptsMount{});

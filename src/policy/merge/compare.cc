@@ -25,12 +25,12 @@ std::uint64_t distance(const std::string& seconds) {
 }
 
 // A kept home carries data from one sandbox to the next, and may hold a login; one in the workspace has the repository's files
-// in it, which programs take for the user's settings.
+// in it, which programs take for the user's settings. Neither is narrower than the other: a repository must not become the home
+// of an agent whose own is kept.
 bool is_wider_home(const std::string& asked, const std::string& limit) {
   const Home wanted = home_of(asked);
   const Home most = home_of(limit);
-  if (wanted.kind == HomeKind::kept && most.kind == HomeKind::kept) return asked != limit;
-  return wanted.kind > most.kind;
+  return wanted.kind != HomeKind::ephemeral && !(wanted == most);
 }
 
 bool is_wider_word(Key key, const std::string& asked, const std::string& limit) {

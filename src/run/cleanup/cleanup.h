@@ -44,7 +44,7 @@ struct Cleanup {
 
 // What is open of a sandbox whose processes are dead.
 struct Remains {
-  int view = -1;                 // its root, if its mounts still exist
+  guards::InsideView view{};     // if its mounts still exist
   std::span<const int> trees{};  // guards.roots as they were at the start: the first of them
   TreeWatch* watch = nullptr;    // of a pool
 };

@@ -48,7 +48,7 @@ constexpr std::size_t kMostOfACharge = std::size_t{1} << 30;
     if (!cleanup) continue;
     // A prepared sandbox that ran nothing made nothing: what is new is the user's.
     if (!sandbox.begun) cleanup->guards = {};
-    carry_out(*cleanup, {.view = sandbox.mounts >= 0 ? sandbox.root : -1,
+    carry_out(*cleanup, {.view = {.root = sandbox.mounts >= 0 ? sandbox.root : -1},
                          .trees = std::span(sandbox.trees).first(sandbox.tree_count)});
   }
   ::_exit(0);

@@ -9,12 +9,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/path.h"
 #include "plan/seccomp/ids.h"
 #include "plan/seccomp/profile.h"
 #include "plan/view/layout.h"
 #include "run/network/freeze.h"
+#include "run/start/home_order.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -69,6 +71,7 @@ class Freezer {
       return std::holds_alternative<HideMount>(step.action) ||
              std::holds_alternative<CoverFile>(step.action);
     });
+    home_ = home_order(plan);
   }
 
   Result<std::span<const Instruction>> run() {
@@ -76,11 +79,8 @@ class Freezer {
     for (const Path& tasks : options_.groups)
       emit(Operation::write_file, {.path = keep(tasks), .text = "0"});
     if (options_.await_scope) emit(Operation::await_parent);
-    for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index) {
-      step_ = static_cast<std::uint16_t>(index);
-      is_guard_ = plan_.steps[index].origin.part == Part::guard;
-      std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);
-    }
+    for (std::size_t index = options_.first_step; index < plan_.steps.size(); ++index)
+      write_step(index);
     const std::size_t size = instructions_.size() * sizeof(Instruction);
     auto* place = static_cast<Instruction*>(region_.allocate(size));
     if (place == nullptr || full_) return system_error_of(E2BIG, "freeze", "the plan");
@@ -100,6 +100,31 @@ class Freezer {
     instruction.operation = operation;
     instruction.step = step_;
     instructions_.push_back(instruction);
+  }
+
+  void write_step(std::size_t index) {
+    step_ = static_cast<std::uint16_t>(index);
+    is_guard_ = plan_.steps[index].origin.part == Part::guard;
+    std::visit([this](const auto& action) { write(action); }, plan_.steps[index].action);
+  }
+
+  // The mounts of a kept home are complete: into it with them. All that is made in it is made before there is a mount in it,
+  // through which another sandbox could lead us.
+  void fill_home() {
+    if (!home_) return;
+    const HomeOrder order = *std::exchange(home_, std::nullopt);
+    const std::uint16_t entering = step_;
+    step_ = static_cast<std::uint16_t>(order.home);
+    const auto& home = std::get<BindMount>(plan_.steps[order.home].action);
+    emit(Operation::bind_home,
+         {.path = keep(home.source), .text = inside(home.target), .first = attributes(home.flags)});
+    for (const std::size_t index : order.made) write_step(index);
+    for (const std::size_t index : order.moved) {
+      step_ = static_cast<std::uint16_t>(index);
+      const Path& target = *mounted_at(plan_.steps[index].action);
+      emit(Operation::move_into_home, {.path = keep(relative_to(target, home.target))});
+    }
+    step_ = entering;
   }
 
   const char* keep(std::string_view text) {
@@ -219,6 +244,16 @@ class Freezer {
                                            .first = ids().inside_uid,
                                            .second = ids().inside_gid,
                                            .third = served_++});
+    if (bind.through == Through::kept_home && home_) {
+      // Only mount points are made in it, and small files that are made in the kept one again.
+      constexpr std::uint64_t kSize = 4 << 20;
+      constexpr std::uint64_t kInodes = 4096;
+      return emit(Operation::mount_new,
+                  {.path = inside(bind.target),
+                   .text = "tmpfs",
+                   .data = keep(tmpfs_options(kSize, kInodes, 0700)),
+                   .first = attributes({.access = Access::read_write, .exec = false})});
+    }
     emit(Operation::bind,
          {.path = keep(bind.source), .text = inside(bind.target), .first = attributes(bind.flags)});
   }
@@ -273,7 +308,12 @@ class Freezer {
   }
   void write(const Seal& seal) { emit(Operation::seal, {.path = inside(seal.target)}); }
   void write(const EnterRoot&) {
-    if (options_.pass_mounts) emit(Operation::pass_mounts);
+    if (options_.pass_mounts) {
+      for (const Path& tree : trees_below_homes(plan_))
+        emit(Operation::pass_tree, {.path = inside(tree)});
+      emit(Operation::pass_mounts);
+    }
+    fill_home();
     emit(Operation::enter_root);
     if (options_.pass_root) emit(Operation::pass_root);
     if (options_.terminal)
@@ -333,6 +373,7 @@ class Freezer {
   std::uint64_t served_ = 0;
   bool needs_masks_ = false;
   bool full_ = false;
+  std::optional<HomeOrder> home_{};  // until it is filled
 };
 
 }  // namespace

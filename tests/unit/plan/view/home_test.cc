@@ -165,13 +165,16 @@ TEST(HomeTest, TheRootDirectoryIsNoHome) {
 
 TEST(HomeTest, GitKnowsWhoCommits) {
   HostFacts host = shared_machine();
-  host.git_identity = {.name = "Ann \"A\" \\ B\n[core]", .email = "ann@example.com"};
+  host.git_identity = {.name = "Ann \"A\" \\ B\n[core]",
+                       .email = "ann@example.com",
+                       .aliases = {{"lg", "log --format=\"%h\""}}};
   const std::vector<MakeFile> files = all_of<MakeFile>(must_compile(policy_for(View::host), host));
   EXPECT_EQ(
       std::ranges::count(
           files, MakeFile{.target = "/home/ann/.gitconfig",
                           .contents = "[user]\n\tname = \"Ann \\\"A\\\" \\\\ B[core]\"\n\temail "
-                                      "= \"ann@example.com\"\n"}),
+                                      "= \"ann@example.com\"\n[alias]\n\tlg = \"log "
+                                      "--format=\\\"%h\\\"\"\n"}),
       1);
 }
 
