@@ -1,6 +1,7 @@
 #include "request/preset.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -94,8 +95,10 @@ bool is_free(std::uint16_t port) {
 }  // namespace
 
 bool has_login(const policy::Preset& preset, const Path& home) {
-  return std::ranges::any_of(preset.login.files,
-                             [&](const std::string& file) { return is_there(join(home, file)); });
+  const Result<UniqueFd> directory = open_file(home, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  return directory && std::ranges::any_of(preset.login.files, [&](const std::string& file) {
+           return open_beneath(directory->get(), file, O_PATH | O_NOFOLLOW).has_value();
+         });
 }
 
 void publish_login_ports(Applied& applied, const Path& home) {
@@ -122,7 +125,7 @@ std::string preset_home(const policy::Preset& preset, const Path& workspace) {
     if (slug.size() == kLongest) break;
   }
   while (slug.ends_with('-')) slug.pop_back();
-  return preset.name + "-" + (slug.empty() ? "" : slug + "-") + sha256_hex(workspace).substr(0, 8);
+  return preset.name + "-" + (slug.empty() ? "" : slug + "-") + sha256_hex(workspace).substr(0, 20);
 }
 
 Result<std::optional<Applied>> find_preset(const PresetChoice& choice,

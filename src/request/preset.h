@@ -43,7 +43,8 @@ bool has_login(const policy::Preset& preset, const Path& home);
 // As long as it has not: the ports of the host's localhost to which a browser is sent back. Another program may have one.
 void publish_login_ports(Applied& applied, const Path& home);
 
-// "claude-project-1a2b3c4d": of one agent in one workspace.
+// "claude-project-1a2b…": of one agent in one workspace. A repository can choose the names of directories in it: so many digits
+// that none of them has the home of another project.
 std::string preset_home(const policy::Preset& preset, const Path& workspace);
 
 }  // namespace coop::request

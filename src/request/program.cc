@@ -38,6 +38,8 @@ std::optional<std::string> why_not_in(const Path& name, const WritableTrees& wri
                                       const HostFacts& facts) {
   const auto lies_in = [&](const Path& tree) { return !tree.empty() && is_within(name, tree); };
   if (lies_in(writable.workspace)) return printable(name) + " lies in the workspace";
+  if (lies_in(writable.repository))
+    return printable(name) + " lies in the repository of the workspace";
   for (const Path& tree : writable.others)
     if (lies_in(tree))
       return printable(name) + " lies in " + printable(tree) + ", which can be written inside";
@@ -59,7 +61,20 @@ std::optional<std::string> why_not_owner(const Path& name) {
   return std::nullopt;
 }
 
+bool is_present(const Path& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
 }  // namespace
+
+Path repository_around(const Path& workspace, const Path& home) {
+  for (Path path = workspace; path.size() > 1; path = parent_of(path)) {
+    if (is_within(home, path)) return {};
+    if (is_present(join(path, ".git"))) return path == workspace ? Path{} : path;
+  }
+  return {};
+}
 
 std::optional<Program> find_program(const std::string& command, const HostFacts& facts) {
   for (const Path& candidate : candidates_for(command, facts))

@@ -17,8 +17,13 @@ struct Program {
 // Where a sandbox of this request can write, canonical: the workspace, and granted trees.
 struct WritableTrees {
   Path workspace{};
+  Path repository{};  // around the workspace, if that is only a part of it
   std::vector<Path> others{};
 };
+
+// Of a workspace that is a part of it, its top. One that has the home in it (of settings) does not count; all programs of the user
+// are in it. Both canonical.
+Path repository_around(const Path& workspace, const Path& home);
 
 // As execvp() would find it outside.
 std::optional<Program> find_program(const std::string& command, const HostFacts& facts);

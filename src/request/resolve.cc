@@ -200,14 +200,18 @@ std::vector<Path> granted_trees(const std::vector<policy::Layer>& layers, const 
   return trees;
 }
 
-// Where the agent will have its home; empty: none that is kept.
-Path home_of_preset(const Applied& preset, std::vector<policy::Layer> layers, const Wanted& wanted,
-                    const HostFacts& facts) {
+// Only where the sandbox has a network. A home that is not kept has no login.
+void publish_login(Applied& preset, std::vector<policy::Layer> layers, const Wanted& wanted,
+                   const HostFacts& facts) {
   layers.push_back(preset.layer);
   layers.push_back({Scope::command_line, wanted.flags});
   const policy::Effective effective = policy::merge(layers, policy::Approval::none);
+  const std::string_view mode = word_of(effective.settings, Key::network);
+  if (mode.empty() || mode == "none") return;
   const Home home = home_of(word_of(effective.settings, Key::home));
-  return home.kind == HomeKind::kept ? host::kept_home(facts.state_directory, home.name) : Path{};
+  publish_login_ports(preset, home.kind == HomeKind::kept
+                                  ? host::kept_home(facts.state_directory, home.name)
+                                  : Path{});
 }
 
 std::vector<policy::Layer> layers_of(const PolicySources& sources, const ActingAs* acting_as) {
@@ -286,9 +290,11 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   std::vector<std::string> notes;
   std::optional<Applied> preset =
       TRY(find_preset(wanted.preset, wanted.command,
-                      {workspace, granted_trees(layers, wanted, facts)}, facts, notes));
+                      {workspace, repository_around(workspace, real_workspace(facts, facts.home)),
+                       granted_trees(layers, wanted, facts)},
+                      facts, notes));
   if (preset) {
-    publish_login_ports(*preset, home_of_preset(*preset, layers, wanted, facts));
+    publish_login(*preset, layers, wanted, facts);
     layers.push_back(preset->layer);
   }
   Resolved resolved = TRY(resolve_layers(std::move(layers), approval, wanted, facts, workspace));

@@ -29,14 +29,22 @@ struct Place {
   std::string name{};  // of the kept home
 };
 
+// Without symlinks: a sandbox that could write there may have pointed one at another secret.
+Result<UniqueFd> open_login(const Path& home, const std::string& file) {
+  const UniqueFd directory = TRY(open_file(home, O_PATH | O_DIRECTORY));
+  UniqueFd opened = TRY(open_beneath(directory.get(), file, O_RDONLY | O_NONBLOCK));
+  struct stat status{};
+  if (::fstat(opened.get(), &status) < 0) return system_error("fstat", join(home, file));
+  if (!S_ISREG(status.st_mode))
+    return invalid("login", "\"" + printable(join(home, file)) + "\" is no regular file");
+  return opened;
+}
+
 // The preset's files that the user has.
 std::vector<std::string> present(const Preset& preset, const Path& home) {
   std::vector<std::string> files;
-  for (const std::string& file : preset.login.files) {
-    struct stat status{};
-    if (::stat(join(home, file).c_str(), &status) == 0 && S_ISREG(status.st_mode))
-      files.push_back(file);
-  }
+  for (const std::string& file : preset.login.files)
+    if (open_login(home, file)) files.push_back(file);
   return files;
 }
 
@@ -50,9 +58,8 @@ Result<void> copy(const Place& place, const std::vector<std::string>& files, con
                   RunLog& log) {
   const UniqueFd held = TRY(host::hold_home(place.state, place.name, workspace));
   for (const std::string& file : files) {
-    const Path from = join(place.host_home, file);
-    const UniqueFd source = TRY(open_file(from, O_RDONLY | O_NONBLOCK));
-    const std::string contents = TRY(read_all(source.get(), from, kLargest));
+    const UniqueFd source = TRY(open_login(place.host_home, file));
+    const std::string contents = TRY(read_all(source.get(), join(place.host_home, file), kLargest));
     TRY(with_context("copying the login",
                      host::put_in_home(place.state, place.name, file, contents)));
   }

@@ -119,14 +119,25 @@ bool is_hidden(const Policy& policy, const HostFacts& host, const std::vector<Pa
 }
 
 // Each run makes those that are missing; from then on they are the sandbox's own.
-void add_files(std::vector<Entry>& entries, const Policy& policy, const Path& home) {
-  for (const HomeFile& file : policy.home_files)
-    entries.push_back(Entry{.kind = Entry::Kind::file,
-                            .target = normalize(file.path, home),
-                            .flags = {.access = Access::read_write},
-                            .text = file.contents,
-                            .origin = file.origin,
-                            .why = "settings of the agent, unless its home has some"});
+void add_files(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
+               const Entry& home, std::vector<std::string>& notes) {
+  for (const HomeFile& file : policy.home_files) {
+    Entry entry{.kind = Entry::Kind::file,
+                .target = normalize(file.path, home.target),
+                .shape = PathKind::file,
+                .flags = {.access = Access::read_write},
+                .text = file.contents,
+                .origin = file.origin,
+                .why = "settings of the agent, unless its home has some"};
+    const std::optional<Path> obstacle =
+        home.kept ? obstacle_in(home, entry.target, entry.shape, host) : std::nullopt;
+    // Whatever is there in the file's place is the sandbox's own.
+    const bool in_place = obstacle == join(home.source, relative_to(entry.target, home.target));
+    if (obstacle && !in_place)
+      notes.push_back(printable(entry.target) + " is not made: the kept home has " +
+                      printable(*obstacle));
+    if (!obstacle) entries.push_back(std::move(entry));
+  }
 }
 
 class Homes {
@@ -204,8 +215,9 @@ class Homes {
     // The account's, if it is another one, is not kept.
     Policy policy = policy_;
     if (home.written != own_.front().written) policy.home = {};
-    entries_.push_back(home_entry(policy, host_, home.canonical));
-    if (home.written == own_.front().written) add_files(entries_, policy, home.canonical);
+    const Entry entry = home_entry(policy, host_, home.canonical);
+    entries_.push_back(entry);
+    if (home.written == own_.front().written) add_files(entries_, policy, host_, entry, notes_);
   }
 
   void add_list(const OwnHome& home) {
@@ -289,9 +301,10 @@ std::vector<Path> home_paths(const Policy& policy, const HostFacts& host) {
 }
 
 std::vector<Path> kept_home_parts(const Policy& policy, const HostFacts& host) {
-  if (policy.home.kind != HomeKind::kept || policy.view != View::host) return {};
+  if (policy.home.kind != HomeKind::kept) return {};
   const PathFact& kept = host.fact(kept_home(host, policy.home.name));
-  const Path& home = host.fact(host.home).canonical;
+  const Path home =
+      policy.view == View::minimal ? Path(kMinimalHome) : host.fact(host.home).canonical;
   if (kept.kind == PathKind::missing || home.empty()) return {};
   std::vector<Path> paths;
   const auto add = [&](const Path& target) {
@@ -302,6 +315,8 @@ std::vector<Path> kept_home_parts(const Policy& policy, const HostFacts& host) {
   };
   add(policy.workspace);
   for (const PathRule& rule : policy.rules) add(host.fact(rule.path).canonical);
+  for (const HomeFile& file : policy.home_files) add(normalize(file.path, home));
+  if (policy.view == View::minimal) return paths;
   for (const policy::NamedReason& listed : policy::home_list())
     if (host.has(policy::expand_home(listed.name, host.home)))
       add(policy::expand_home(listed.name, home));
@@ -330,8 +345,19 @@ Path home_target(const Policy& policy, const HostFacts& host) {
 }
 
 Result<void> check_home(const Policy& policy, const HostFacts& host) {
-  if (policy.home.kind != HomeKind::kept || policy.view != View::host) return {};
+  if (policy.home.kind != HomeKind::kept) return {};
   const Origin origin = origin_of(policy, "home", "--home", to_text(policy.home));
+  const Path directory = kept_home(host, policy.home.name);
+  const PathFact& fact = host.fact(directory);
+  if (fact.kind != PathKind::missing && fact.kind != PathKind::directory)
+    return invalid(origin, in_quotes(directory) + " is no directory",
+                   "remove it, or take another home with --home NAME");
+  if (is_within(fact.canonical.empty() ? directory : fact.canonical, policy.workspace))
+    return invalid(origin,
+                   "coop's state directory " + in_quotes(host.state_directory) +
+                       " lies in the workspace: what is there may have come with the repository",
+                   "set XDG_STATE_HOME to another directory, or say --home ephemeral");
+  if (policy.view != View::host) return {};
   if (policy.home_view == HomeView::shown)
     return invalid(origin, "a kept home replaces the home that show_home shows",
                    "leave one of them out: --home ephemeral, or no --show-home");
@@ -352,8 +378,9 @@ void add_home(std::vector<Entry>& entries, const Policy& policy, const HostFacts
               std::vector<std::string>& notes) {
   if (policy.view != View::host) {
     if (policy.home.kind == HomeKind::workspace) return;
-    entries.push_back(home_entry(policy, host, kMinimalHome));
-    add_files(entries, policy, kMinimalHome);
+    const Entry home = home_entry(policy, host, kMinimalHome);
+    entries.push_back(home);
+    add_files(entries, policy, host, home, notes);
     return;
   }
   Homes(entries, policy, host, notes).run();

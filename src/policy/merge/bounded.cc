@@ -171,8 +171,10 @@ Error beyond_error(const Refusal& refusal) {
   return invalid(refusal.origin,
                  key + printable(refusal.asked) + " is beyond the organisation's " +
                      printable(refusal.limit),
-                 "the limit is set in " + report::in_words(refusal.limit_origin) +
-                     ", and only that file can widen it")
+                 refusal.limit_origin.file.empty()
+                     ? "only the organisation's policy file can allow it"
+                     : "the limit is set in " + report::in_words(refusal.limit_origin) +
+                           ", and only that file can widen it")
       .error();
 }
 

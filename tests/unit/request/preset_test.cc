@@ -257,6 +257,26 @@ TEST(FindPresetTest, SymlinksIntoWhatASandboxWritesAreFollowed) {
               HasSubstr("lies in the workspace"));
 }
 
+// The repository may be larger than the workspace: a package of a monorepo, whose programs are at its top.
+TEST(FindPresetTest, TheRepositoryAroundTheWorkspaceCounts) {
+  Machine machine;
+  machine.program("project/node_modules/.bin/codex");
+  machine.tree.must("mkdir -p project/packages/x project/.git");
+  machine.path({"project/node_modules/.bin"});
+  machine.writable.workspace = machine.tree / "project/packages/x";
+  EXPECT_EQ(machine.outcome(), "preset codex");  // control
+  const Path home = machine.tree / "home";
+  machine.writable.repository = repository_around(machine.writable.workspace, home);
+  EXPECT_EQ(machine.writable.repository, machine.tree / "project");
+  EXPECT_THAT(machine.outcome(), HasSubstr("lies in the repository of the workspace"));
+
+  EXPECT_EQ(repository_around(machine.tree / "project", home), "");
+  EXPECT_EQ(repository_around(machine.tree / "tools", home), "");
+  // A home that is a repository of settings has all programs of the user in it.
+  machine.tree.must("mkdir -p home/.git home/work/x");
+  EXPECT_EQ(repository_around(machine.tree / "home/work/x", home), "");
+}
+
 // A link in the middle of the chain lies in the workspace: what it leads to now is not what it leads to later.
 TEST(FindPresetTest, EachSymlinkOnTheWayCounts) {
   Machine machine;
@@ -371,16 +391,14 @@ std::string home_for(const Path& workspace) {
   return name;
 }
 
-// "made-SLUG" without the eight digits that make it unique.
+// "made-SLUG" without the twenty digits that make it unique.
 std::string slug_of(const Path& workspace) {
   const std::string name = home_for(workspace);
-  return name.substr(0, name.size() - 9);
+  return name.substr(0, name.size() - 21);
 }
 
 TEST(PresetHomeTest, HasTheNameOfTheWorkspaceAsFarAsAFileNameMay) {
-  EXPECT_THAT(home_for("/home/ann/project"),
-              testing::MatchesRegex("made-project-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
-                                    "[0-9a-f][0-9a-f]"));
+  EXPECT_THAT(home_for("/home/ann/project"), testing::MatchesRegex("made-project-[0-9a-f]*"));
   EXPECT_EQ(slug_of("/x/My Project (2)"), "made-My-Project-2");
   EXPECT_EQ(slug_of("/x/..hidden..name.."), "made-hidden-name");
   EXPECT_EQ(slug_of("/x/a_b.c-d"), "made-a-b-c-d");
