@@ -48,7 +48,8 @@ class Machine {
     return tree / name;
   }
 
-  std::optional<Applied> find(const std::vector<std::string>& command, PresetChoice choice = {How::by_program}) {
+  std::optional<Applied> find(const std::vector<std::string>& command,
+                              PresetChoice choice = {How::by_program}) {
     notes.clear();
     Result<std::optional<Applied>> found = find_preset(choice, command, writable, facts, notes);
     if (found) return *found;
@@ -144,14 +145,16 @@ TEST(FindPresetTest, APathIsAsGoodAsAName) {
 TEST(FindPresetTest, ASymlinkShowsWhatItLeadsTo) {
   Machine machine;
   const Path script = machine.program("home/opt/lib/node_modules/@openai/codex/bin/codex.js");
-  machine.tree.must("ln -s ../../opt/lib/node_modules/@openai/codex/bin/codex.js home/.local/bin/codex");
+  machine.tree.must(
+      "ln -s ../../opt/lib/node_modules/@openai/codex/bin/codex.js home/.local/bin/codex");
   const std::optional<Applied> listed = machine.find({"codex"});
   ASSERT_TRUE(listed);
   EXPECT_EQ(listed->command, with_added(machine.tree / "home/.local/bin/codex", {}));
   EXPECT_THAT(readable(*listed), ElementsAre(machine.tree / "home/opt/lib/node_modules"));
   // The directory of the symlink is not visible inside: the script itself is started.
-  machine.tree.must("mkdir home/hidden && mv home/.local/bin/codex home/hidden/ && ln -sfn "
-                    "../opt/lib/node_modules/@openai/codex/bin/codex.js home/hidden/codex");
+  machine.tree.must(
+      "mkdir home/hidden && mv home/.local/bin/codex home/hidden/ && ln -sfn "
+      "../opt/lib/node_modules/@openai/codex/bin/codex.js home/hidden/codex");
   machine.path({"home/hidden"});
   const std::optional<Applied> hidden = machine.find({"codex"});
   ASSERT_TRUE(hidden);
@@ -238,9 +241,9 @@ TEST(FindPresetTest, SymlinksIntoWhatASandboxWritesAreFollowed) {
   EXPECT_THAT(linked("mkdir link && ln -s ../project/tools/codex link/codex", "link"),
               HasSubstr("lies in the workspace"));
   EXPECT_THAT(linked("ln -s project/tools link", "link"), HasSubstr("lies in the workspace"));
-  EXPECT_THAT(linked("mkdir project/link && ln -s ../../home/opt/codex project/link/codex",
-                     "project/link"),
-              HasSubstr("lies in the workspace"));
+  EXPECT_THAT(
+      linked("mkdir project/link && ln -s ../../home/opt/codex project/link/codex", "project/link"),
+      HasSubstr("lies in the workspace"));
   EXPECT_THAT(linked("ln -s ../home/opt project/link", "project/link"),
               HasSubstr("lies in the workspace"));
 }
@@ -249,12 +252,14 @@ TEST(FindPresetTest, SymlinksIntoWhatASandboxWritesAreFollowed) {
 TEST(FindPresetTest, EachSymlinkOnTheWayCounts) {
   Machine machine;
   machine.program("home/opt/codex");
-  machine.tree.must("ln -s ../../home/opt/codex project/bin/codex && "
-                    "ln -s ../project/bin/codex tools/codex");
+  machine.tree.must(
+      "ln -s ../../home/opt/codex project/bin/codex && "
+      "ln -s ../project/bin/codex tools/codex");
   machine.path({"tools"});
   EXPECT_THAT(machine.outcome(), HasSubstr("lies in the workspace"));
-  machine.tree.must("rm tools/codex && ln -s ../home/opt project/opt && "
-                    "ln -s ../project/opt/codex tools/codex");
+  machine.tree.must(
+      "rm tools/codex && ln -s ../home/opt project/opt && "
+      "ln -s ../project/opt/codex tools/codex");
   EXPECT_THAT(machine.outcome(), HasSubstr("lies in the workspace"));
 }
 
@@ -276,8 +281,9 @@ TEST(FindPresetTest, WhatEveryUserCanWriteGetsNone) {
   machine.tree.must("chmod 1777 tools/a/codex");
   EXPECT_THAT(machine.outcome(), EndsWith("/tools/a/codex can be written by every user"));
   // And where a symlink leads.
-  machine.tree.must("chmod 755 tools tools/a/codex && chmod 777 tools/a && mkdir tools/b && "
-                    "ln -s ../a/codex tools/b/codex");
+  machine.tree.must(
+      "chmod 755 tools tools/a/codex && chmod 777 tools/a && mkdir tools/b && "
+      "ln -s ../a/codex tools/b/codex");
   machine.path({"tools/b"});
   EXPECT_THAT(machine.outcome(), EndsWith("/tools/a can be written by every user"));
 }
@@ -313,7 +319,8 @@ TEST(FindPresetTest, WhatTheUserSaysItselfIsNotSaidAgain) {
   EXPECT_EQ(command({"exec", "-c", "model=x"}), with_added(program, {"exec", "-c", "model=x"}));
   EXPECT_EQ(command({"-s", "read-only"}), (Words{program, "-s", "read-only"}));
   EXPECT_EQ(command({"-sread-only"}), (Words{program, "-sread-only"}));
-  EXPECT_EQ(command({"exec", "--sandbox=read-only"}), (Words{program, "exec", "--sandbox=read-only"}));
+  EXPECT_EQ(command({"exec", "--sandbox=read-only"}),
+            (Words{program, "exec", "--sandbox=read-only"}));
   EXPECT_EQ(command({"exec", "--", "-s"}), with_added(program, {"exec", "--", "-s"}));
 }
 
@@ -340,8 +347,8 @@ TEST(FindPresetTest, ByNameItIsTheUsersChoice) {
 TEST(FindPresetTest, AnUnknownNameIsAnError) {
   Machine machine;
   for (const char* name : {"", "no-such-agent", "Codex", "../codex", "codex\n"}) {
-    const auto found = find_preset({How::by_name, name}, {"codex"}, machine.writable,
-                                   machine.facts, machine.notes);
+    const auto found = find_preset({How::by_name, name}, {"codex"}, machine.writable, machine.facts,
+                                   machine.notes);
     ASSERT_FALSE(found.has_value()) << name;
     EXPECT_THAT(to_text(found.error()), HasSubstr("there is no preset"));
     EXPECT_THAT(found.error().hint, HasSubstr("codex")) << "it lists those there are";
@@ -404,7 +411,8 @@ std::uint16_t free_port() {
 }
 
 Applied with_ports(std::vector<std::uint16_t> ports) {
-  return {.preset = {.name = "made", .login = {.files = {".made/auth.json"}, .ports = std::move(ports)}},
+  return {.preset = {.name = "made",
+                     .login = {.files = {".made/auth.json"}, .ports = std::move(ports)}},
           .layer = {Scope::preset, {}}};
 }
 
