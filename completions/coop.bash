@@ -16,9 +16,9 @@ _coop() {
     # No file names: an "@" needs no backslash.
     [[ $1 != @* ]] || compopt +o filenames 2>/dev/null || true
   }
-  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust quarantine config tool mcp status completion man --help --version'; return; fi
+  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust quarantine home presets config tool mcp setup hook status completion man --help --version'; return; fi
   if ((COMP_CWORD > 2)); then case $command in
-    policy|quarantine|config) command+=" ${COMP_WORDS[2]}" ;;
+    policy|quarantine|home|config) command+=" ${COMP_WORDS[2]}" ;;
   esac; fi
   case $previous in
     --blacklist|--config|--hide|--overlay|--ro|--rw|--socket|--tmpfs|--token-file|--workspace|-w) COMPREPLY=($(compgen -f -- "$current")); return ;;
@@ -27,10 +27,12 @@ _coop() {
     --best-effort) _coop_words 'landlock limits proc'; return ;;
     --cache) _coop_words 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn'; return ;;
     --deny-net) _coop_words '@alpine @bitbucket @codeberg @conda @crates @debian @docker @ghcr @github @gitlab @go @gradle @hex @huggingface @maven @nodejs @npm @nuget @packagist @pypi @rubygems @rust @ubuntu'; return ;;
+    --home) _coop_words 'ephemeral workspace'; return ;;
     --log-format) _coop_words 'json text'; return ;;
     --mode) _coop_words 'dynamic static'; return ;;
     --network) _coop_words 'allowlist full host none veth'; return ;;
     --on-leak) _coop_words 'block redact terminate'; return ;;
+    --preset) _coop_words 'aider amp auggie claude cline codex continue copilot crush cursor droid gemini goose kilo opencode pi qwen'; return ;;
     --require) _coop_words 'landlock limits proc'; return ;;
     --scope) _coop_words 'effective organisation project user'; return ;;
     --share-cache) _coop_words 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn'; return ;;
@@ -41,12 +43,13 @@ _coop() {
   case $command in
     policy) _coop_words 'show check explain hosts diff export import approve schema --help' ;;
     quarantine) _coop_words 'list restore remove --help' ;;
+    home) _coop_words 'ls path rm --help' ;;
     config) _coop_words 'check --help' ;;
-    'run') _coop_words '--workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
-    'plan') _coop_words '--why --workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
+    'run') _coop_words '--workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
+    'plan') _coop_words '--why --workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
     'policy show') _coop_words '--origin --json --workspace --help' ;;
     'policy check') COMPREPLY=($(compgen -f -W '--scope --json --workspace --help' -- "$current")) ;;
-    'policy explain') COMPREPLY=($(compgen -f -W '--workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' -- "$current")) ;;
+    'policy explain') COMPREPLY=($(compgen -f -W '--workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' -- "$current")) ;;
     'policy hosts') _coop_words '@github @gitlab @bitbucket @codeberg @npm @nodejs @pypi @conda @crates @rust @go @docker @ghcr @debian @ubuntu @alpine @maven @gradle @rubygems @nuget @packagist @hex @huggingface --json --help' ;;
     'policy diff') COMPREPLY=($(compgen -f -W '--json --workspace --help' -- "$current")) ;;
     'policy export') _coop_words '--scope --workspace --help' ;;
@@ -57,9 +60,15 @@ _coop() {
     'quarantine list') _coop_words '--json --help' ;;
     'quarantine restore') COMPREPLY=($(compgen -f -W '--help' -- "$current")) ;;
     'quarantine remove') _coop_words '--all --help' ;;
+    'home ls') _coop_words '--json --help' ;;
+    'home path') _coop_words '--help' ;;
+    'home rm') _coop_words '--help' ;;
+    'presets') _coop_words 'aider amp auggie claude cline codex continue copilot crush cursor droid gemini goose kilo opencode pi qwen --json --help' ;;
     'config check') COMPREPLY=($(compgen -f -W '--json --config --help' -- "$current")) ;;
-    'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --json --workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
-    'mcp') _coop_words '--http --token-file --on-leak --workspace --view --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
+    'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --plain --json --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
+    'mcp') _coop_words '--http --token-file --on-leak --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
+    'setup') _coop_words 'claude codex copilot cursor gemini opencode vscode --bash --dry-run --yes --undo --json --help' ;;
+    'hook') _coop_words 'claude --help' ;;
     'status') _coop_words '--json --help' ;;
     'completion') _coop_words 'bash zsh fish --help' ;;
     'man') _coop_words 'coop coop-run coop-policy coop-mcp --help' ;;
