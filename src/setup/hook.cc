@@ -51,7 +51,8 @@ Result<std::string> claude_hook(std::string_view input, std::string_view program
     return invalid("hook claude", "the command is too long",
                    "write it into a file of the project, and run that");
   Json changed = *call;
-  changed["command"] = shell_quoted(program) + " tool bash --plain " + words;
+  // The agent's file tools name files as the host does: in the host view the workspace has its usual place.
+  changed["command"] = shell_quoted(program) + " tool bash --plain --view host " + words;
   // A plan is made without changing anything; the sandbox can write to the workspace.
   const std::string* mode = text_in(event, "permission_mode");
   const bool is_planning = mode != nullptr && *mode == "plan";

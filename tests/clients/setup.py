@@ -13,7 +13,7 @@ from run_tests import main, need
 from turn import CLAUDE, CODEX, COOP, GEMINI, GEMINI_LOGIN, Turn, claude, codex, codex_settings, gemini
 
 CANARY = "canary-4471"
-IN_SANDBOX = "hostname; cat ~/canary {home}/canary; echo made > made.txt; exit 7"
+IN_SANDBOX = "hostname; pwd; cat ~/canary {home}/canary; echo made > made.txt; exit 7"
 
 
 def setup(home, *words, program=COOP):
@@ -91,6 +91,7 @@ class Agents(unittest.TestCase):
             self.check(turn, claude(turn), {"Monitor"})
             result, = turn.results()
             self.assertIn("Exit code 7", result)
+            self.assertIn(turn.workspace, result)  # the paths of its file tools
             self.assertIn("No such file or directory", result)  # standard error too
             self.done(setup(turn.home, "claude", "--undo", "--yes"))
             self.assertEqual(turn.read("home/.claude/settings.json"), before)
@@ -101,7 +102,7 @@ class Agents(unittest.TestCase):
             shutil.copytree(os.path.dirname(os.path.dirname(COOP)), turn.path("coop it's"))
             self.done(setup(turn.home, "claude", "--bash", "--yes", program=turn.path("coop it's/bin/coop")))
             os.remove(turn.path("coop it's/bin/coop"))
-            self.done(claude(turn, "--dangerously-skip-permissions") if os.geteuid() else claude(turn))
+            self.done(claude(turn, "--permission-mode", "acceptEdits", "--allowedTools", "Bash"))
             self.assertEqual(os.listdir(turn.workspace), [])
 
 

@@ -27,7 +27,7 @@ TEST(HookTest, TheCommandBecomesOneOfCoop) {
       {"permissionDecisionReason", "coop runs it in a sandbox"},
       {"updatedInput",
        {{"command",
-         R"('/opt/coop' tool bash --plain '{"command":"echo '\''$(id)'\''\n\"x\"","timeout":2}')"},
+         R"('/opt/coop' tool bash --plain --view host '{"command":"echo '\''$(id)'\''\n\"x\"","timeout":2}')"},
         {"timeout", 1001},
         {"description", "d"}}}};
   EXPECT_EQ(
