@@ -75,6 +75,7 @@ std::vector<Step> steps_between(const Lines& before, const Lines& after) {
                  lines.end() - static_cast<std::ptrdiff_t>(back));
   };
   std::vector<Step> steps;
+  steps.reserve(before.size() + after.size());
   for (std::size_t line = 0; line < front; ++line) steps.push_back({' ', before[line]});
   add_middle(steps, middle(before), middle(after));
   for (std::size_t line = before.size() - back; line < before.size(); ++line)

@@ -37,7 +37,8 @@ bool is_found(const HostFacts& host, const Client& client) {
       }))
     return true;
   const auto variable = host.environment.find("PATH");
-  std::string_view rest = variable == host.environment.end() ? "" : variable->second;
+  if (variable == host.environment.end()) return false;
+  std::string_view rest = variable->second;
   while (!rest.empty()) {
     const std::string directory(rest.substr(0, rest.find(':')));
     rest.remove_prefix(std::min(directory.size() + 1, rest.size()));
