@@ -24,6 +24,8 @@ Result<int> home_list(const Parsed& parsed);
 Result<int> home_path(const Parsed& parsed);
 Result<int> home_remove(const Parsed& parsed);
 Result<int> command_presets(const Parsed& parsed);
+Result<int> command_setup(const Parsed& parsed);
+Result<int> command_hook(const Parsed& parsed);
 Result<int> command_trust(const Parsed& parsed);
 Result<int> command_completion(const Parsed& parsed);
 Result<int> command_man(const Parsed& parsed);

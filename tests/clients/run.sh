@@ -12,6 +12,7 @@
 #   ceiling     every way in, with an /etc/coop/policy.toml
 #   rebinding   fetch_url against a DNS server that changes its answers, in a network of its own
 #   agents      Claude Code, Codex and Gemini CLI with `coop mcp`, against a model that follows a script
+#   setup       `coop setup`: the same agents in homes that it has set up, and files that make trouble
 #   c           include/coop/coop.h from a C program, compiled and linked as a user would
 # COOP_PROGRAM is bin/coop of a build or installation, COOP_LIBRARY its libcoop.so, and COOP_NPM the directory with
 # node_modules, COOP_AGENTS that of the agents (./dev deps makes both). Exits with 77 when node or its packages are not there.
@@ -49,7 +50,7 @@ stage() {
   cp -r "$root/sdk" "$root/include" "$scratch"
   export COOP_PROGRAM=$scratch/coop/bin/coop COOP_LIBRARY=$scratch/coop/lib/libcoop.so
   case $client in
-    python | command | killed | reload | ceiling | rebinding | agents | c) ;;
+    python | command | killed | reload | ceiling | rebinding | agents | setup | c) ;;
     *) ln -s "$COOP_NPM/node_modules" "$scratch/node_modules" ;;
   esac
 }
@@ -146,7 +147,7 @@ case $client in
     run python3 "$scratch/sdk/readme.py"
     packed_python
     ;;
-  command | killed | reload | agents) PYTHONDONTWRITEBYTECODE=1 run python3 "$scratch/clients/$client.py" ;;
+  command | killed | reload | agents | setup) PYTHONDONTWRITEBYTECODE=1 run python3 "$scratch/clients/$client.py" ;;
   ceiling) PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python run python3 "$scratch/clients/ceiling.py" ;;
   rebinding) run unshare --user --map-root-user --net --mount "$scratch/clients/own_network.sh" ;;
   c)

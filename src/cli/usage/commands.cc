@@ -60,8 +60,18 @@ constexpr std::array kQuarantineListFlags{kJson};
 constexpr std::array kHomeListFlags{kJson};
 constexpr std::array kPresetsFlags{kJson};
 constexpr std::array kQuarantineRemoveFlags{own("--all", "", "what every run left there")};
-constexpr std::array kToolFlags{own("--list", "", "list the tools that this caller may use"),
-                                kOnLeak, own("--json", "", "print the whole result as JSON")};
+constexpr std::array kToolFlags{
+    own("--list", "", "list the tools that this caller may use"), kOnLeak,
+    own("--plain", "",
+        "as the command itself would: its output, its errors, and its exit status. For hooks and "
+        "scripts"),
+    own("--json", "", "print the whole result as JSON")};
+constexpr std::array kSetupFlags{
+    own("--bash", "",
+        "keep the client's own tools, and run the commands of its shell in a sandbox (Claude "
+        "Code)"),
+    own("--dry-run", "", "only show what would change"), own("--yes", "", "do not ask"),
+    own("--undo", "", "take back what setup changed; without CLIENT, of all of them"), kJson};
 constexpr std::array kMcpFlags{
     own("--http", "ADDRESS",
         "serve streamable HTTP at http://ADDRESS/mcp instead, on loopback only; port 0 lets the "
@@ -85,6 +95,8 @@ constexpr std::array kHome{ArgumentInfo{"NAME"}};
 constexpr std::array kHomes{ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"},
                             ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}};
 constexpr std::array kPreset{ArgumentInfo{"NAME", kPresetValue}};
+constexpr std::array kClient{ArgumentInfo{"CLIENT", kClientValue}};
+constexpr std::array kHookClient{ArgumentInfo{"CLIENT", one_of("claude")}};
 constexpr std::array kPage{ArgumentInfo{"PAGE", one_of("coop coop-run coop-policy coop-mcp")}};
 constexpr std::array kShell{ArgumentInfo{"SHELL", one_of("bash zsh fish")}};
 
@@ -354,6 +366,30 @@ constexpr std::array kCommands{
         .flags = kMcpFlags,
         .run_flags = RunFlags::sandbox,
         .run = become_mcp},
+    CommandInfo{
+        .name = "setup",
+        .synopsis = "[CLIENT] [--bash] [--dry-run] [--yes] [--json]\n"
+                    "[CLIENT] --undo [--dry-run] [--yes] [--json]",
+        .summary = "make an MCP client use coop's tools in place of its own",
+        .text = "Writes the client's entry for `coop mcp`, and the settings that turn its own "
+                "shell and file tools off. Shows the difference, and asks. All else in its files "
+                "stays as it is, comments too. Without CLIENT, lists the clients that coop knows.",
+        .examples = "coop setup\ncoop setup claude --dry-run\ncoop setup codex\n"
+                    "coop setup claude --bash\ncoop setup --undo\n",
+        .exit_status = "1 when the answer was no",
+        .arguments = kClient,
+        .flags = kSetupFlags,
+        .run = command_setup},
+    CommandInfo{
+        .name = "hook",
+        .synopsis = "claude",
+        .summary = "answer a hook of an agent, so that its shell commands run in a sandbox",
+        .text = "For the settings of an agent: `coop setup claude --bash` writes it there. Reads "
+                "the call from standard input, and answers with one of `coop tool bash`.",
+        .examples = "coop setup claude --bash\n",
+        .exit_status = "2, which refuses the call, after any error",
+        .arguments = kHookClient,
+        .run = command_hook},
     CommandInfo{.name = "status",
                 .synopsis = "[--json]",
                 .summary = "show what this machine offers and what is missing",

@@ -11,6 +11,7 @@
 #include "policy/destinations/host_groups.h"
 #include "policy/people/trust.h"
 #include "policy/presets/preset.h"
+#include "setup/client.h"
 
 namespace coop::cli {
 
@@ -30,6 +31,7 @@ std::string choices_of(const Values& values) {
       for (const policy::NamedReason& guard : policy::guards()) names.insert(guard.name);
       break;
     case ValueKind::preset: return joined(policy::preset_names(), " ");
+    case ValueKind::client: return joined(setup::client_names(), " ");
     case ValueKind::host_group: return "@" + joined(policy::group_names(), " @");
     case ValueKind::tool:
       return joined(policy::kTools | std::views::transform(&policy::ToolAccess::tool), " ");

@@ -15,7 +15,17 @@
 
 namespace coop::cli {
 
-enum class ValueKind : std::uint8_t { text, path, choice, cache, guard, host_group, tool, preset };
+enum class ValueKind : std::uint8_t {
+  text,
+  path,
+  choice,
+  cache,
+  guard,
+  host_group,
+  tool,
+  preset,
+  client
+};
 
 // What a flag's value or an argument may be, for completions.
 struct Values {
@@ -28,6 +38,7 @@ inline constexpr Values kGuardValue{ValueKind::guard};
 inline constexpr Values kHostValue{ValueKind::host_group};  // or any other host
 inline constexpr Values kToolValue{ValueKind::tool};
 inline constexpr Values kPresetValue{ValueKind::preset};
+inline constexpr Values kClientValue{ValueKind::client};
 constexpr Values one_of(std::string_view words) { return {ValueKind::choice, words}; }
 
 struct Options;

@@ -1,6 +1,11 @@
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
 #include "base/path.h"
 #include "libexec/tools/commands.h"
 #include "libexec/tools/tools_options.h"
+#include "sys/fd.h"
 
 namespace coop::libexec {
 
@@ -24,6 +29,49 @@ std::string list_text(policy::TrustLevel trust) {
   return text.empty() ? "this trust may use no tools\n" : text;
 }
 
+std::string_view ending_of(std::string_view outcome) {
+  if (outcome == "timed_out") return "killed after its timeout";
+  if (outcome == "out_of_memory") return "killed: out of memory";
+  if (outcome == "violation") return "killed by the system call filter";
+  return "";
+}
+
+// What coop has to say of a command, besides what that wrote.
+std::string remarks_of(const Json& result) {
+  std::string text;
+  const Json none = Json::array();
+  for (const Json& denial : result.value("denials", none)) {
+    const std::string grant = denial.value("grant", "");
+    text += "denied: " + denial.value("what", "") + " by " + denial.value("rule", "") +
+            (grant.empty() ? "" : "; to allow: " + grant) + "\n";
+  }
+  for (const Json& moved : result.value("quarantined", none))
+    text += "taken away: " + moved.value("path", "") + " (" + moved.value("rule", "") + ")\n";
+  for (const Json& note : result.value("notes", none)) text += note.get<std::string>() + "\n";
+  const std::string_view ending = ending_of(result.value("outcome", ""));
+  if (!ending.empty()) text += std::string(ending) + "\n";
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+// What a command wrote, kept apart; what coop has to say of it goes to standard error.
+Result<int> print_plain(const tools::ToolOutput& output) {
+  const Json& result = output.structured;
+  const auto written = [&](std::string_view stream) {
+    const auto found = result.find(stream);
+    return found == result.end() ? std::string() : found->value("text", "");
+  };
+  if (!result.contains("stdout")) {  // no command has run
+    if (output.failed) cli::print_note(output.text);
+    else TRY(cli::print_all(output.text));
+    return output.failed ? cli::kOwnFailure : 0;
+  }
+  TRY(cli::print_all(written("stdout")));
+  TRY(write_all(STDERR_FILENO, written("stderr"), "standard error"));
+  if (const std::string remarks = remarks_of(result); !remarks.empty()) cli::print_note(remarks);
+  return result.value("exit_code", cli::kOwnFailure);
+}
+
 }  // namespace
 
 Result<int> command_tool(const cli::Parsed& flags) {
@@ -45,6 +93,7 @@ Result<int> command_tool(const cli::Parsed& flags) {
                    "the arguments are not JSON: " + printable(flags.arguments[1].substr(0, 80)),
                    R"(write them like '{"path": "README.md"}')");
   const tools::ToolOutput output = opened.toolbox->call(flags.arguments[0], call);
+  if (flags.has("--plain")) return print_plain(output);
   if (flags.has("--json")) {
     const Json json{
         {"text", output.text}, {"structured", output.structured}, {"failed", output.failed}};

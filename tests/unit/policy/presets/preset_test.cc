@@ -47,7 +47,8 @@ ReadPreset made_up(std::string_view text) { return read_one({"made-up", text}); 
 
 std::vector<Preset> all_presets() {
   std::vector<Preset> presets;
-  for (const ShippedPreset& shipped : shipped_presets()) presets.push_back(read_one(shipped).preset);
+  for (const ShippedPreset& shipped : shipped_presets())
+    presets.push_back(read_one(shipped).preset);
   return presets;
 }
 
@@ -119,8 +120,8 @@ TEST(ShippedPresetTest, CommandsThatManyProgramsHaveAreNotClaimed) {
 }
 
 TEST(ShippedPresetTest, NothingIsGrantedButHostsAndVariables) {
-  const std::set<Key> allowed{Key::view,     Key::hostname, Key::network, Key::network_allow,
-                              Key::env_pass, Key::env_set};
+  const std::set<Key> allowed{Key::view,          Key::hostname, Key::network,
+                              Key::network_allow, Key::env_pass, Key::env_set};
   for (const Preset& preset : all_presets()) {
     for (const auto& [key, setting] : preset.settings)
       EXPECT_TRUE(allowed.contains(key)) << preset.name << ": " << info(key).name;
@@ -143,7 +144,8 @@ TEST(ShippedPresetTest, NoHostIsAWildcardOfEveryName) {
 TEST(ShippedPresetTest, WhatHasAHostAsAnAllowIsListedByItsPurposeToo) {
   for (const Preset& preset : all_presets()) {
     std::set<std::string> listed(preset.login.hosts.begin(), preset.login.hosts.end());
-    for (const PresetHosts& hosts : preset.hosts) listed.insert(hosts.hosts.begin(), hosts.hosts.end());
+    for (const PresetHosts& hosts : preset.hosts)
+      listed.insert(hosts.hosts.begin(), hosts.hosts.end());
     for (const Item& item : items_of(preset.settings, Key::network_allow))
       EXPECT_TRUE(listed.contains(item.text)) << preset.name << ": " << item.text;
   }
@@ -151,9 +153,16 @@ TEST(ShippedPresetTest, WhatHasAHostAsAnAllowIsListedByItsPurposeToo) {
 
 // Keys that open a whole cloud account, or load code into the agent, are the user's to pass.
 TEST(ShippedPresetTest, NoVariableOpensMoreThanTheModel) {
-  const std::set<std::string> refused{
-      "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "SSH_AUTH_SOCK",
-      "GOOGLE_APPLICATION_CREDENTIALS", "LD_PRELOAD", "NODE_OPTIONS", "PYTHONPATH", "HOME", "PATH"};
+  const std::set<std::string> refused{"AWS_SECRET_ACCESS_KEY",
+                                      "AWS_ACCESS_KEY_ID",
+                                      "AWS_SESSION_TOKEN",
+                                      "SSH_AUTH_SOCK",
+                                      "GOOGLE_APPLICATION_CREDENTIALS",
+                                      "LD_PRELOAD",
+                                      "NODE_OPTIONS",
+                                      "PYTHONPATH",
+                                      "HOME",
+                                      "PATH"};
   for (const Preset& preset : all_presets())
     for (const Key key : {Key::env_pass, Key::env_set})
       for (const Item& item : items_of(preset.settings, key)) {
@@ -220,8 +229,9 @@ TEST(PresetTest, ACommandHasThePresetThatListsIt) {
 
 TEST(PresetTest, NoOtherWordHasOne) {
   // The second and third are in quotes in a preset, but are no commands of it.
-  for (const char* command : {"", "@openai/codex", "danger-full-access", "Codex", "CODEX", "codex ",
-                              "codex\"", "\"codex\"", "\\u0063odex", ".codex", "cod", "no-such-agent"})
+  for (const char* command :
+       {"", "@openai/codex", "danger-full-access", "Codex", "CODEX", "codex ", "codex\"",
+        "\"codex\"", "\\u0063odex", ".codex", "cod", "no-such-agent"})
     EXPECT_EQ(preset_for_command(command), nullptr) << command;
   EXPECT_EQ(preset_for_command(std::string_view("codex\0x", 7)), nullptr);
   EXPECT_NE(preset_for_command("codex"), nullptr);  // control
@@ -348,8 +358,9 @@ TEST(PresetTest, AWrongTypeIsAFinding) {
               ElementsAre("made-up:4: commands must be a list of texts"));
   EXPECT_THAT(made_up("[hosts]\napi = \"a.example\"\n").found(),
               ElementsAre("made-up:2: api must be a list"));
-  EXPECT_THAT(made_up("[files]\n\".made/x\" = 1\n").found(),
-              ElementsAre("made-up:2: \".made/x\" must be a path below the home, with its contents"));
+  EXPECT_THAT(
+      made_up("[files]\n\".made/x\" = 1\n").found(),
+      ElementsAre("made-up:2: \".made/x\" must be a path below the home, with its contents"));
   EXPECT_FALSE(made_up("[agent").findings.empty());
 }
 
@@ -371,7 +382,8 @@ TEST(PresetTest, PathsOutsideTheHomeAreFindings) {
 
 TEST(PresetTest, PortsAndKindsAreChecked) {
   for (const char* port : {"0", "65536", "-1", "\"1455\"", "1.5"}) {
-    const ReadPreset login = made_up("[login]\nkind = \"copy\"\nports = [\n" + std::string(port) + "]\n");
+    const ReadPreset login =
+        made_up("[login]\nkind = \"copy\"\nports = [\n" + std::string(port) + "]\n");
     EXPECT_THAT(login.found(), ElementsAre("made-up:4: ports must be a list of ports")) << port;
     EXPECT_THAT(login.preset.login.ports, IsEmpty()) << port;
   }
