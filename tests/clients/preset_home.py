@@ -72,7 +72,8 @@ AGENTS = {agent.name: agent for agent in (
           # Outside too it gives its commands GIT_CONFIG_GLOBAL=/dev/null.
           git="GIT_CONFIG_GLOBAL=~/.gitconfig git"),
     Agent("opencode", lambda prompt, model: ["run", "--auto", prompt],
-          lambda model: {"OPENCODE_CONFIG_CONTENT": opencode_settings(model)}, ".local/share/opencode",
+          # Without the second, its first screen waits for packages that it cannot get.
+          lambda model: {"OPENCODE_CONFIG_CONTENT": opencode_settings(model), "OPENCODE_FAST_BOOT": "1"}, ".local/share/opencode",
           in_git=["opencode"], refused=["registry.npmjs.org"]),
 )}
 KEYS = {"ANTHROPIC_API_KEY": "test", "CODEX_API_KEY": "test", "GEMINI_API_KEY": "test"}

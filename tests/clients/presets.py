@@ -17,8 +17,8 @@ STATE = os.path.join(HOME, ".local/state/coop")
 WORD = "harvest-moon-7731"
 # Writes the file, then reads the secrets: by name, by search, and from what git and the environment say.
 COMMAND = (f"echo made > made.txt; echo {WORD}; hostname; " + reading_of(SECRETS) +
-           "; git config --list; env; grep -rs canary- / --include=id_ed25519 --include=credentials --include=auth.json --exclude-dir=proc"
-           " --exclude-dir=sys --exclude-dir=usr; cat /proc/*/environ; echo the-end-of-it")
+           "; git config --list; env; find /home /root /tmp /var/tmp /srv /run /mnt -maxdepth 4 -name id_ed25519 -exec cat {} +"
+           "; cat /proc/*/environ; echo the-end-of-it")
 COMMIT = 'git add made.txt && %s commit --quiet -m "made inside"; ls -A ~; echo the-end-of-it'
 PREFIXES = [SYSTEM, NPM_GLOBAL, NVM, UNKNOWN]
 
