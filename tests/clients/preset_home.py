@@ -105,6 +105,7 @@ def git(where, *words):
 
 
 def make_secrets():
+    os.makedirs(os.path.join(HOME, ".local/state"), exist_ok=True)
     for name, text in SECRETS.items():
         write(os.path.join(HOME, name), text, 0o600)
 
@@ -122,7 +123,7 @@ def clone_into(path):
 
 
 def files_below(top, leave_out=()):
-    """{PATH: what it is} for everything below, with contents; of big files the size and time are enough."""
+    """{PATH: what it is} for everything below, with contents; of big files and of packages the size and time are enough."""
     found = {}
     for place, directories, files in os.walk(top):
         directories[:] = [name for name in directories if os.path.join(place, name) not in leave_out]
@@ -133,9 +134,14 @@ def files_below(top, leave_out=()):
             if os.path.islink(path):
                 what.append(os.readlink(path))
             elif os.path.isfile(path):
-                what += [status.st_size, status.st_mtime_ns, read(path) if status.st_size < 1 << 16 else None]
+                whole = status.st_size < 1 << 16 and "/node_modules/" not in path
+                what += [status.st_size, status.st_mtime_ns, read(path) if whole else None]
             found[os.path.relpath(path, top)] = what
     return found
+
+
+def changed(before, now):
+    return sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
 
 
 def holds_canary(top):
