@@ -26,6 +26,8 @@ def fill(schema, turn, number=10000):
             is_list = properties[name].get("type") in ("array", ["array"])
             arguments[name] = ["bash", "-lc", turn["command"]] if is_list else turn["command"]
             break
+    if "commands" in properties and "command" in turn:
+        arguments["commands"] = [turn["command"]]
     for name in schema.get("required", []) if isinstance(schema, dict) else []:
         kind = str(properties.get(name, {}).get("type")).lower()
         arguments.setdefault(name, {"integer": number, "number": number, "boolean": False, "array": []}.get(kind, "a test"))
