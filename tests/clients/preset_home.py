@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -94,8 +95,8 @@ def read(path):
 def environment(prefix):
     """Of a shell in which that prefix of npm counts."""
     kept = {name: os.environ[name] for name in ("USER", "LOGNAME") if name in os.environ}
-    node = os.path.dirname(os.path.realpath("/proc/self/exe"))  # python's, which has no home either
-    path = [os.path.join(prefix, "bin"), "/usr/local/bin", "/usr/bin", "/bin", node]
+    path = [os.path.join(prefix, "bin"), "/usr/local/bin", "/usr/bin", "/bin"]
+    path += [os.path.dirname(node) for node in [shutil.which("node")] if node]
     return kept | KEYS | VARIABLES | {"HOME": HOME, "PATH": ":".join(path), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
 
