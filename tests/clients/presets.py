@@ -40,6 +40,8 @@ class Presets(unittest.TestCase):
 
     def check_model(self, model):
         """The results of the command have come to the model, and no secret with them."""
+        # What is not JSON (compressed, say) could hide one.
+        self.assertEqual([request["path"] for request in map(json.loads, model.log().splitlines()) if "raw" in request], [])
         [result] = model.results()
         self.assertIn("the-end-of-it", result)
         at = model.log().find(CANARY)
