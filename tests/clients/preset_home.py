@@ -38,13 +38,14 @@ SECRETS = {
     ".gitconfig": f"[user]\n\tname = {NAME}\n\temail = {ADDRESS}\n[credential]\n\thelper = store\n"
                   f"[http]\n\textraHeader = X-Token: {CANARY}-header\n",
 }
+OWN_PROGRAM = "own-program"
 VARIABLES = {"AWS_SECRET_ACCESS_KEY": f"{CANARY}-variable", "GH_TOKEN": f"{CANARY}-variable"}
 
 
 class Agent:
     """How one agent takes a prompt without a terminal, where its model is, and what it keeps."""
 
-    def __init__(self, name, arguments, variables, state, settings=None, in_git=(), refused=(), git="git"):
+    def __init__(self, name, arguments, variables, state, settings=None, in_git=(), refused=(), git="git", login_shell=False):
         self.name = name
         self.arguments = arguments      # a function of the prompt and the model's address
         self.variables = variables      # of the policy file: a function of the model's address
@@ -52,6 +53,7 @@ class Agent:
         self.settings = settings or {}  # there too: JSON files, and what they need for this model
         self.in_git = in_git            # what it leaves in .git, which docs/agents.md says
         self.refused = set(refused)     # hosts that it asks for and does not get
+        self.login_shell = login_shell  # its commands get the PATH of /etc/profile: they do not find programs of the home
         self.git = git                  # how its shell commands call git with the user's settings
 
 
@@ -67,7 +69,8 @@ def opencode_settings(model):
 AGENTS = {agent.name: agent for agent in (
     Agent("claude", lambda prompt, model: ["-p", prompt, "--dangerously-skip-permissions"],
           lambda model: {"ANTHROPIC_BASE_URL": model}, ".claude"),
-    Agent("codex", lambda prompt, model: ["exec", *codex_provider(model), prompt], lambda model: {}, ".codex"),
+    Agent("codex", lambda prompt, model: ["exec", *codex_provider(model), prompt], lambda model: {}, ".codex",
+          login_shell=True),
     Agent("gemini", lambda prompt, model: ["-p", prompt, "--yolo"], lambda model: {"GOOGLE_GEMINI_BASE_URL": model}, ".gemini",
           settings={".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}},
           # Outside too it gives its commands GIT_CONFIG_GLOBAL=/dev/null.
@@ -95,7 +98,7 @@ def read(path):
 def environment(prefix):
     """Of a shell in which that prefix of npm counts."""
     kept = {name: os.environ[name] for name in ("USER", "LOGNAME") if name in os.environ}
-    path = [os.path.join(prefix, "bin"), "/usr/local/bin", "/usr/bin", "/bin"]
+    path = [os.path.join(prefix, "bin"), os.path.join(HOME, ".local/bin"), "/usr/local/bin", "/usr/bin", "/bin"]
     path += [os.path.dirname(node) for node in [shutil.which("node")] if node]
     return kept | KEYS | VARIABLES | {"HOME": HOME, "PATH": ":".join(path), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
@@ -109,6 +112,7 @@ def make_secrets():
     os.makedirs(os.path.join(HOME, ".local/state"), exist_ok=True)
     for name, text in SECRETS.items():
         write(os.path.join(HOME, name), text, 0o600)
+    write(os.path.join(HOME, ".local/bin", OWN_PROGRAM), "#!/bin/sh\necho from-the-home\n", 0o755)
 
 
 def clone_into(path):

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import preset_home
-from preset_home import (ADDRESS, AGENTS, CANARY, HOME, NAME, NPM_GLOBAL, NVM, SECRETS, SRV, SYSTEM, UNKNOWN, Model, changed, clone_into,
+from preset_home import (ADDRESS, AGENTS, CANARY, HOME, NAME, NPM_GLOBAL, NVM, OWN_PROGRAM, SECRETS, SRV, SYSTEM, UNKNOWN, Model, changed, clone_into,
                          coop, files_below, git, holds_canary, home_of, prepare_home, reading_of, turns)
 from run_tests import main
 
@@ -17,7 +17,7 @@ STATE = os.path.join(HOME, ".local/state/coop")
 WORD = "harvest-moon-7731"
 KEPT = "kept-since-the-first-run"
 # Writes the file, then reads the secrets: by name, by search, and from what git and the environment say.
-COMMAND = (f"echo made > made.txt; echo {WORD}; hostname; echo {KEPT} > ~/.kept; " + reading_of(SECRETS) +
+COMMAND = (f"echo made > made.txt; echo {WORD}; hostname; echo {KEPT} > ~/.kept; {OWN_PROGRAM}; " + reading_of(SECRETS) +
            "; git config --list; env; find /home /root /tmp /var/tmp /srv /run /mnt -maxdepth 4 -name id_ed25519 -exec cat {} +"
            "; cat /proc/*/environ; echo the-end-of-it")
 COMMIT = 'git add made.txt && %s commit --quiet -m "made inside"; cat ~/.kept; echo the-end-of-it'
@@ -69,6 +69,7 @@ class Presets(unittest.TestCase):
             result = self.check_model(model)
             self.assertIn(WORD, result)
             self.assertIn("coop-" + name, result)  # the name of the host
+            self.assertEqual("from-the-home" in result, not agent.login_shell, result[:500])
         self.assertEqual(preset_home.read(os.path.join(workspace, "made.txt")), "made\n")
         self.assertEqual(git(workspace, "status", "--porcelain", "--ignored"), "?? made.txt\n")
         self.assertEqual(self.new_in_git(agent, git_before, workspace), [])
