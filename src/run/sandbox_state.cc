@@ -444,10 +444,11 @@ Result<std::unique_ptr<Sandbox::State>> start(const Policy& policy, const Comman
   state->watch = options.watch;
   if (options.idle) draft.learning = Learning::yes;
   if (command != nullptr) TRY(check_command(*command, draft.policy));
-  TRY(make_directories(std::exchange(draft.missing, {})));
+  // First: it looks at each directory before it makes another one in it.
   if (draft.policy.home.kind == HomeKind::kept)
     state->home = TRY(host::hold_home(draft.host.state_directory, draft.policy.home.name,
                                       draft.policy.workspace));
+  TRY(make_directories(std::exchange(draft.missing, {})));
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   LaunchOptions bounded = options;
   bounded.serves_files = may_serve(draft);

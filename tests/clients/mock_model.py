@@ -6,7 +6,8 @@
 It speaks the Messages API of Anthropic, the Responses and Chat Completions APIs of OpenAI and Gemini's generateContent, as
 streams and whole. SCRIPT is a JSON list of turns: {"tool": REGEX, "command": TEXT, "arguments": {...}} calls the first tool of
 the request whose name matches, {"text": TEXT} answers. Which turn it is follows from the number of tool results in the request, so
-that side requests (titles, summaries) do not disturb. LOG gets a line of JSON for each request: path, and what the agent sent.
+that side requests (titles, summaries) do not disturb. LOG gets a line of JSON for each request: path, headers, and what the agent
+sent: "body", or "raw" if that is no JSON.
 """
 
 import http.server
@@ -16,7 +17,7 @@ import sys
 import threading
 
 
-def fill(schema, turn):
+def fill(schema, turn, number=10000):
     """Arguments for a tool: those of the turn, the command where the schema has a place for it, something for the rest."""
     properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
     arguments = dict(turn.get("arguments", {}))
@@ -25,9 +26,11 @@ def fill(schema, turn):
             is_list = properties[name].get("type") in ("array", ["array"])
             arguments[name] = ["bash", "-lc", turn["command"]] if is_list else turn["command"]
             break
+    if "commands" in properties and "command" in turn:
+        arguments["commands"] = [turn["command"]]
     for name in schema.get("required", []) if isinstance(schema, dict) else []:
-        kind = properties.get(name, {}).get("type")
-        arguments.setdefault(name, {"integer": 10000, "number": 10000, "boolean": False, "array": []}.get(kind, "a test"))
+        kind = str(properties.get(name, {}).get("type")).lower()
+        arguments.setdefault(name, {"integer": number, "number": number, "boolean": False, "array": []}.get(kind, "a test"))
     return arguments
 
 
@@ -136,7 +139,10 @@ def gemini(script, body):
     results = sum(1 for part in parts if "functionResponse" in part)
     tools = [(tool["name"], tool.get("parametersJsonSchema") or tool.get("parameters", {}))
              for group in body.get("tools", []) for tool in group.get("functionDeclarations", [])]
-    step = script.next(results, tools)
+    wanted = body.get("generationConfig", {})
+    schema = wanted.get("responseJsonSchema") or wanted.get("responseSchema")
+    # A side request (which model suits the task?) must get JSON of its form, or the agent asks five times, ever more slowly.
+    step = ("text", json.dumps(fill(schema, {}, 1))) if schema else script.next(results, tools)
     part = {"text": step[1]} if step[0] == "text" else {"functionCall": {"name": step[1], "args": step[2]}}
     return {"candidates": [{"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}],
             "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20}}
@@ -152,8 +158,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, b"")
 
     def do_GET(self):
-        self.note(None)
-        self.answer(200, json.dumps({"data": [], "models": []}).encode())
+        self.note(b"null")
+        if self.headers.get("Upgrade"):  # a WebSocket: the agent then takes HTTP
+            return self.answer(404, b"{}")
+        return self.answer(200, json.dumps({"data": [], "models": []}).encode())
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length") or 0)
@@ -161,11 +169,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             import gzip
             raw = gzip.decompress(raw)
-        try:
-            body = json.loads(raw)
-        except ValueError:
-            body = {}
-        self.note(body)
+        body = self.note(raw) or {}
         path = self.path.split("?")[0]
         if path.endswith("/count_tokens") or path.endswith(":countTokens"):
             return self.answer(200, b'{"input_tokens": 10, "totalTokens": 10}')
@@ -191,9 +195,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 break
         return data
 
-    def note(self, body):
+    def note(self, raw):
+        """Writes the request into the log. Returns its body, if that is JSON."""
+        record = {"path": self.path, "host": self.headers.get("Host"), "headers": self.headers.items()}
+        try:
+            record["body"] = json.loads(raw)
+        except ValueError:
+            record["raw"] = raw.decode("latin-1")
         with self.server.lock, open(self.server.log, "a", encoding="utf-8") as log:
-            log.write(json.dumps({"path": self.path, "host": self.headers.get("Host"), "body": body}) + "\n")
+            log.write(json.dumps(record) + "\n")
+        return record.get("body")
 
     def give(self, answer):
         if isinstance(answer, dict):

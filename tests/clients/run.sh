@@ -13,9 +13,13 @@
 #   rebinding   fetch_url against a DNS server that changes its answers, in a network of its own
 #   agents      Claude Code, Codex and Gemini CLI with `coop mcp`, against a model that follows a script
 #   setup       `coop setup`: the same agents in homes that it has set up, and files that make trouble
+#   presets     real agents inside, as `coop run -- AGENT` starts them, against the same model, in the home of a fresh user
+#   presets_terminal  the same at a terminal
+#   presets_tools     toolchains in the view of a preset
 #   c           include/coop/coop.h from a C program, compiled and linked as a user would
 # COOP_PROGRAM is bin/coop of a build or installation, COOP_LIBRARY its libcoop.so, and COOP_NPM the directory with
-# node_modules, COOP_AGENTS that of the agents (./dev deps makes both). Exits with 77 when node or its packages are not there.
+# node_modules, COOP_AGENTS the prefix of npm with the agents (./dev deps makes both). Exits with 77 when node or its packages
+# are not there.
 set -euo pipefail
 
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
@@ -50,7 +54,7 @@ stage() {
   cp -r "$root/sdk" "$root/include" "$scratch"
   export COOP_PROGRAM=$scratch/coop/bin/coop COOP_LIBRARY=$scratch/coop/lib/libcoop.so
   case $client in
-    python | command | killed | reload | ceiling | rebinding | agents | setup | c) ;;
+    python | command | killed | reload | ceiling | rebinding | agents | setup | presets* | c) ;;
     *) ln -s "$COOP_NPM/node_modules" "$scratch/node_modules" ;;
   esac
 }
@@ -68,6 +72,49 @@ run_here() { HOME=$scratch/home "$@"; }
 run() {
   cd "$scratch/home/work"  # not the home itself: coop does not take it unnamed
   if [[ -n $user ]]; then run_as_user "$@"; else run_here "$@"; fi
+}
+
+# PREFIX: what `npm install -g` leaves there, as hard links: the programs have some hundred MB each. Scripts of packages did not
+# run; those of two put the program in the place of a file that only says so.
+install_agents() {
+  local modules=$1/lib/node_modules package program
+  mkdir -p "$1"
+  cp -al "$COOP_AGENTS/bin" "$COOP_AGENTS/lib" "$1"
+  while read -r package program; do
+    ln -f "$modules/$package/node_modules/$program" "$modules/$package/bin"/*.exe
+  done <<'END'
+@anthropic-ai/claude-code @anthropic-ai/claude-code-linux-x64/claude
+opencode-ai opencode-linux-x64/bin/opencode
+END
+}
+
+# A home with the agents in the places where people have them. The caller who is root gets it at the home of the user, and /srv
+# with agents and a directory for work, in a mount namespace; another caller gets it where it is.
+run_at_home() {
+  local name place home
+  [[ -e $COOP_AGENTS/bin/opencode ]] || skip "the agents are not installed: ./dev deps"
+  place=$(mktemp -d "$COOP_AGENTS/stage.XXXXXX")
+  # shellcheck disable=SC2064 # these are the places
+  trap "rm -rf -- '$place' '$scratch'" EXIT
+  name=${user:-$(id -un)}
+  for home in .npm-global .nvm/versions/node/v24.0.0 tools/npm; do install_agents "$place/home/$home"; done
+  install_agents "$place/srv/npm"
+  mkdir -p "$place/srv/work"
+  chmod 0755 "$place" "$place/srv"
+  chmod 0700 "$place/home"
+  if ((EUID != 0)); then
+    HOME=$place/home COOP_TEST_SRV=$place/srv "$@"
+    return
+  fi
+  chmod a+rX "$scratch"
+  chmod -R a+rX "$scratch/coop" "$scratch/clients"
+  chown "$name:" "$place/srv/work"
+  find "$place/home" -type d -exec chown "$name:" {} +
+  home=$(getent passwd "$name" | cut -d : -f 6)
+  # shellcheck disable=SC2016 # the inner shell expands it
+  unshare --mount sh -ec 'mount --bind "$1/srv" /srv; mount --bind "$1/home" "$2"; shift 2; cd /; exec "$@"' sh "$place" "$home" \
+    runuser -u "$name" -- env -u XDG_RUNTIME_DIR -u XDG_STATE_HOME -u XDG_CONFIG_HOME HOME="$home" USER="$name" LOGNAME="$name" \
+    COOP_TEST_SRV=/srv "$@"
 }
 
 call_inspector() {
@@ -148,6 +195,7 @@ case $client in
     packed_python
     ;;
   command | killed | reload | agents | setup) PYTHONDONTWRITEBYTECODE=1 run python3 "$scratch/clients/$client.py" ;;
+  presets | presets_*) PYTHONDONTWRITEBYTECODE=1 run_at_home python3 "$scratch/clients/$client.py" ;;
   ceiling) PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/sdk/python run python3 "$scratch/clients/ceiling.py" ;;
   rebinding) run unshare --user --map-root-user --net --mount "$scratch/clients/own_network.sh" ;;
   c)

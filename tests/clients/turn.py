@@ -7,9 +7,9 @@ import sys
 import tempfile
 
 COOP = os.environ["COOP_PROGRAM"]
-AGENTS = os.path.join(os.environ["COOP_AGENTS"], "node_modules")
-CLAUDE = os.path.join(AGENTS, "@anthropic-ai/claude-code-linux-x64/claude")
-CODEX = os.path.join(AGENTS, "@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex")
+AGENTS = os.path.join(os.environ["COOP_AGENTS"], "lib/node_modules")
+CLAUDE = os.path.join(AGENTS, "@anthropic-ai/claude-code/node_modules/@anthropic-ai/claude-code-linux-x64/claude")
+CODEX = os.path.join(AGENTS, "@openai/codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex")
 GEMINI = os.path.join(AGENTS, "@google/gemini-cli/bundle/gemini.js")
 MOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mock_model.py")
 
