@@ -16,7 +16,7 @@ _coop() {
     # No file names: an "@" needs no backslash.
     [[ $1 != @* ]] || compopt +o filenames 2>/dev/null || true
   }
-  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust quarantine home presets config tool mcp status completion man --help --version'; return; fi
+  if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust quarantine home presets config tool mcp setup hook status completion man --help --version'; return; fi
   if ((COMP_CWORD > 2)); then case $command in
     policy|quarantine|home|config) command+=" ${COMP_WORDS[2]}" ;;
   esac; fi
@@ -65,8 +65,10 @@ _coop() {
     'home rm') _coop_words '--help' ;;
     'presets') _coop_words 'aider amp auggie claude cline codex continue copilot crush cursor droid gemini goose kilo opencode pi qwen --json --help' ;;
     'config check') COMPREPLY=($(compgen -f -W '--json --config --help' -- "$current")) ;;
-    'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --json --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
+    'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --plain --json --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
     'mcp') _coop_words '--http --token-file --on-leak --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
+    'setup') _coop_words 'claude codex copilot cursor gemini opencode vscode --bash --dry-run --yes --undo --json --help' ;;
+    'hook') _coop_words 'claude --help' ;;
     'status') _coop_words '--json --help' ;;
     'completion') _coop_words 'bash zsh fish --help' ;;
     'man') _coop_words 'coop coop-run coop-policy coop-mcp --help' ;;

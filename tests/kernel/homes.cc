@@ -162,9 +162,10 @@ KERNEL_TEST(KernelHome, WhatASandboxDoesToItKeepsNoLaterOneOut) {
 
 KERNEL_TEST(KernelHome, ThePeopleOfAConfigurationHaveTheWorkspace) {
   const User user;
-  write_file(user / "coop.toml",
-             "[[users]]\nname = \"ann\"\ntrust = \"full\"\n[[agents]]\nid = \"main\"\nworkspace = \"" +
-                 user.workspace() + "\"\n");
+  write_file(
+      user / "coop.toml",
+      "[[users]]\nname = \"ann\"\ntrust = \"full\"\n[[agents]]\nid = \"main\"\nworkspace = \"" +
+          user.workspace() + "\"\n");
   const Ran ran =
       user.run("echo $HOME; touch ~/kept", {"--config", user / "coop.toml", "--as", "ann"});
   EXPECT_EQ(ran.out, "/work\n") << ran.err;
@@ -222,15 +223,11 @@ KERNEL_TEST(KernelPreset, AnAgentIsKnownByTheProgramThatTheNameLeadsTo) {
 // A file beside the program may be anything of the user's.
 KERNEL_TEST(KernelPreset, OfAProgramInTheHomeOnlyTheFileIsShown) {
   const User user;
-  user.install("home/downloads/codex");
+  user.install("home/downloads/aider");
+  write_file(user / "home/downloads/aider", "#!/bin/sh\nhostname; ls -A ~/downloads\n");
   write_file(user / "home/downloads/letter", "private");
-  const Ran ran = user.coop({"run", "--", user / "home/downloads/codex"});
-  EXPECT_THAT(ran.out, HasSubstr("danger")) << ran.err;
-  const Ran listed = user.run("ls ~/downloads", {"--preset", "codex"});
-  EXPECT_NE(listed.exit_code, 0) << listed.out;
-  user.install("home/.local/bin/aider");
-  write_file(user / "home/.local/bin/aider", "#!/bin/sh\nls ~/downloads\n");
-  EXPECT_EQ(user.coop({"run", "--", "aider"}).out, "");
+  const Ran ran = user.coop({"run", "--", user / "home/downloads/aider"});
+  EXPECT_EQ(ran.out, "coop-aider\naider\n") << ran.err;
 }
 
 constexpr const char* kLogin = "home/.aider/oauth-keys.env";
@@ -246,7 +243,7 @@ KERNEL_TEST(KernelPreset, ALoginIsCopiedOnlyForAWord) {
   const Arguments flags{"--preset", "aider", "--home", "mine"};
   Arguments importing = flags;
   importing.push_back("--import-login");
-  EXPECT_EQ(user.run("true", flags).exit_code, 0);  // nobody can be asked
+  EXPECT_EQ(user.run("true", flags).exit_code, 0);  // there is no terminal to ask at
   EXPECT_EQ(copied_login(user), "");
   const Ran ran =
       user.run("cat ~/.aider/oauth-keys.env; echo KEY=2 > ~/.aider/oauth-keys.env", importing);

@@ -67,7 +67,7 @@ Result<void> copy(const Place& place, const std::vector<std::string>& files, con
   return {};
 }
 
-// Once for each home: whoever said no is not asked again.
+// Once for each home: a "no" is remembered.
 bool asked_before(const Place& place) {
   const Path mark = join(parent_of(host::kept_home(place.state, place.name)), "asked");
   const Result<UniqueFd> file = open_file(mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
