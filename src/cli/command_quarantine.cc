@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
 #include "base/path.h"
+#include "cli/clock.h"
 #include "cli/usage/usage.h"
 #include "guards/records/kept_files.h"
 #include "host/probe.h"
@@ -19,14 +19,6 @@ Path quarantine_of(const HostFacts& host) { return join(host.state_directory, "q
 Result<Path> quarantine_directory() {
   const HostFacts host = TRY(host::probe(host::Depth::quick));
   return quarantine_of(host);
-}
-
-std::string clock_text(std::int64_t seconds, const char* format) {
-  const std::time_t when = seconds;
-  std::tm parts{};
-  ::gmtime_r(&when, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, format, &parts)};
 }
 
 std::string as_text(const std::vector<KeptRun>& runs) {

@@ -50,9 +50,7 @@ bool same_link(const GuardedPath& left, const GuardedPath& right) {
 // when the host renames it; replacing or removing the entry ends the mount for good. So what lies under a mount now did
 // so all the time.
 bool is_out_of_reach(const InsideView& view, const Path& place, const GuardedPath& file) {
-  InsideTree from{.place = "/", .directory = view.root};
-  for (const InsideTree& tree : view.trees)
-    if (is_within(place, tree.place)) from = tree;
+  const InsideTree from = view.start_of(place);
   const Path below(relative_to(place, from.place));
   const Result<UniqueFd> inside = open_beneath(from.directory, below, O_PATH | O_NOFOLLOW);
   if (!inside) return inside.error().errno_value == ENOENT || inside.error().errno_value == ENOTDIR;
@@ -62,6 +60,16 @@ bool is_out_of_reach(const InsideView& view, const Path& place, const GuardedPat
   return (mount.f_flag & ST_RDONLY) != 0 || status.st_dev != file.device ||
          status.st_ino != file.inode;
 }
+
+}  // namespace
+
+InsideTree InsideView::start_of(const Path& path) const {
+  for (const InsideTree& tree : trees)
+    if (is_within(path, tree.place)) return tree;
+  return {.place = "/", .directory = root};
+}
+
+namespace {
 
 class Quarantine {
  public:

@@ -34,6 +34,9 @@ struct InsideTree {
 struct InsideView {
   int root = -1;  // -1: there is none
   std::span<const InsideTree> trees{};
+
+  // Where to begin with an absolute path inside: the tree that it is in, else the root.
+  InsideTree start_of(const Path& path) const;
 };
 
 // What a mount could not prevent, and so must be checked after the run.

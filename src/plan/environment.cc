@@ -61,6 +61,7 @@ std::map<std::string, std::string> environment_for(const Policy& policy, const H
   // Last: programs inside trust them, and only coop knows their values.
   result["COOP_SESSION"] = policy.id;
   result["COOP_WORKSPACE"] = workspace_target(policy);
+  if (has_profile(policy)) result["COOP_PATH"] = result["PATH"];
   if (!host.now.empty()) result[kCreatedVariable] = host.now;
   return result;
 }

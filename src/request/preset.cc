@@ -38,14 +38,22 @@ bool is_in_package(const Path& real, const policy::Preset& preset) {
   });
 }
 
+// A virtual environment of the user's, in the home: elsewhere another user may have made it look like one.
+bool is_environment(const Path& directory, const Path& home) {
+  struct stat status{};
+  return is_within(directory, home) && directory != home &&
+         ::lstat(join(directory, "pyvenv.cfg").c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         status.st_uid == ::geteuid();
+}
+
 // The directory that has the packages it may load, or the virtual environment it is of; of another program only the file: what
 // lies beside it may be the user's documents.
-Path needed_for(const Path& real) {
+Path needed_for(const Path& real, const Path& home) {
   constexpr std::string_view kModules = "/node_modules/";
   const std::size_t modules = real.find(kModules);
   if (modules != Path::npos) return real.substr(0, modules + kModules.size() - 1);
   const Path around = parent_of(parent_of(real));
-  return is_there(join(around, "pyvenv.cfg")) ? around : real;
+  return is_environment(around, home) ? around : real;
 }
 
 bool is_listed(const Path& path, const HostFacts& facts) {
@@ -76,7 +84,8 @@ void add_readable(policy::Settings& settings, const Path& path, const Origin& or
 Path show_program(const Program& program, const HostFacts& facts, policy::Preset& preset) {
   const Origin origin{.scope = Scope::preset, .file = preset.name};
   if (needs_grant(program.real, facts))
-    add_readable(preset.settings, needed_for(program.real), origin);
+    add_readable(preset.settings,
+                 needed_for(program.real, real_path(facts.home).value_or(facts.home)), origin);
   return needs_grant(program.found, facts) ? program.real : program.found;
 }
 

@@ -69,11 +69,11 @@ bool is_present(const Path& path) {
 }  // namespace
 
 Path repository_around(const Path& workspace, const Path& home) {
-  for (Path path = workspace; path.size() > 1; path = parent_of(path)) {
-    if (is_within(home, path)) return {};
-    if (is_present(join(path, ".git"))) return path == workspace ? Path{} : path;
-  }
-  return {};
+  Path outermost;
+  for (Path path = parent_of(workspace); path.size() > 1 && !is_within(home, path);
+       path = parent_of(path))
+    if (is_present(join(path, ".git"))) outermost = path;
+  return outermost;
 }
 
 std::optional<Program> find_program(const std::string& command, const HostFacts& facts) {

@@ -21,8 +21,8 @@ struct WritableTrees {
   std::vector<Path> others{};
 };
 
-// Of a workspace that is a part of it, its top. One that has the home in it (of settings) does not count; all programs of the user
-// are in it. Both canonical.
+// The outermost that the workspace is a part of: it may be a submodule. One that has the home in it (of settings) does not count; all
+// programs of the user are in it. Both canonical.
 Path repository_around(const Path& workspace, const Path& home);
 
 // As execvp() would find it outside.

@@ -62,9 +62,12 @@ bool await_root(Sandbox::State& state) {
 }  // namespace
 
 // The mounts hold their inodes, so that a number that is the same now means the same inode.
-bool mounts_are_current(int root, const Plan& plan) {
+bool mounts_are_current(const guards::InsideView& view, const Plan& plan) {
   return std::ranges::all_of(sources_of(plan), [&](const auto& mount) {
-    const Result<UniqueFd> inside = open_in_root(root, mount.first, O_PATH | O_NOFOLLOW);
+    const guards::InsideTree from = view.start_of(mount.first);
+    const Path below(relative_to(mount.first, from.place));
+    const Result<UniqueFd> inside =
+        open_in_root(from.directory, below.empty() ? "." : below, O_PATH | O_NOFOLLOW);
     struct stat mounted{};
     struct stat now{};
     return inside && ::fstat(inside->get(), &mounted) == 0 &&
@@ -89,7 +92,8 @@ bool look_again(Sandbox::State& state, const Policy& policy) {
   // A guarded file that the host replaced has the same path, and its mount in the sandbox is gone.
   if (!std::ranges::equal(then.before, looks, same_look)) return false;
   if (state.network && state.network->ended()) return false;
-  if (!await_root(state) || !mounts_are_current(state.root.get(), then.plan)) return false;
+  if (!await_root(state) || !mounts_are_current({state.root.get(), inside_trees(state)}, then.plan))
+    return false;
   then.before = std::move(looks);
   return keep_versions(state) && renew_charge(state).has_value();
 }

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
-#include <set>
 #include <utility>
 
 #include "base/path.h"
 #include "base/text.h"
 #include "child/agent/mount_agent.h"
-#include "host/probe.h"
 #include "run/sandbox_state.h"
 #include "run/start/home_order.h"
 #include "sys/process.h"
@@ -85,10 +84,11 @@ Result<std::unique_ptr<MountWatch>> MountWatch::start(EventLoop& loop, Sandbox::
   watch->table_ = TRY(open_file(table, O_RDONLY));
   TRY(watch->find_trees());
   // What is no mount of its own now lies below one that is read-only.
-  const auto missing = watch->without_mount(watch->mounted());
-  if (missing)
-    for (Guard* guard : *missing) guard->target.clear();
-  std::erase_if(watch->guards_, [](const Guard& guard) { return guard.target.empty(); });
+  std::erase_if(watch->guards_, [&](Guard& guard) {
+    const std::optional<std::uint64_t> mount = watch->mount_of(guard);
+    guard.mount = mount.value_or(0);
+    return mount == 0;
+  });
   TRY(loop.watch(watch->table_.get(), EPOLLPRI,
                  [raw = watch.get()](std::uint32_t) { raw->look(); }));
   return watch;
@@ -100,76 +100,79 @@ MountWatch::~MountWatch() {
 }
 
 Result<void> MountWatch::find_trees() {
-  const std::vector<Path> places = trees_below_homes(state_.prepared.plan);
-  if (places.size() != state_.inside.size())
-    return invalid("watch mounts", "the sandbox has not sent all directories of its home");
-  for (std::size_t index = 0; index < places.size(); ++index) {
-    const int directory = state_.inside[index].get();
+  for (const guards::InsideTree& tree : inside_trees(state_)) {
     struct statx status{};
-    if (::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
-      return system_error("statx", places[index]);
-    trees_.push_back({places[index], directory, status.stx_mnt_id});
+    if (::statx(tree.directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
+      return system_error("statx", tree.place);
+    trees_.push_back({tree, status.stx_mnt_id});
   }
+  trees_.push_back({{.place = "/", .directory = state_.root.get()}});
   return {};
 }
 
-std::map<std::uint64_t, Path> MountWatch::mounted() const {
-  std::map<std::uint64_t, Path> mounts;
-  if (::lseek(table_.get(), 0, SEEK_SET) < 0) return mounts;
+std::set<std::uint64_t> MountWatch::mounts() const {
+  std::set<std::uint64_t> numbers;
+  if (::lseek(table_.get(), 0, SEEK_SET) < 0) return numbers;
   const Result<std::string> text = read_all(table_.get(), "mountinfo");
-  if (!text) return mounts;
+  if (!text) return numbers;
   for (std::string_view rest = *text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     std::uint64_t number = 0;
-    std::from_chars(line.data(), line.data() + line.size(), number);
-    for (MountFact& mount : host::parse_mountinfo(line))
-      mounts.emplace(number, std::move(mount.target));
+    if (std::from_chars(line.data(), line.data() + line.size(), number).ec == std::errc())
+      numbers.insert(number);
   }
-  return mounts;
+  return numbers;
 }
 
-const MountWatch::Tree* MountWatch::tree_of(const Guard& guard) const {
-  const auto tree = std::ranges::find_if(
-      trees_, [&](const Tree& one) { return is_within(guard.target, one.place); });
-  return tree == trees_.end() ? nullptr : &*tree;
+const MountWatch::Tree& MountWatch::tree_of(const Guard& guard) const {
+  return *std::ranges::find_if(
+      trees_, [&](const Tree& tree) { return is_within(guard.target, tree.at.place); });
 }
 
-std::optional<std::vector<MountWatch::Guard*>> MountWatch::without_mount(
-    const std::map<std::uint64_t, Path>& mounts) {
-  std::set<Path> present;
-  for (const auto& [number, target] : mounts) present.insert(target);
-  std::vector<Guard*> missing;
-  for (Guard& guard : guards_) {
-    Path target = guard.target;
-    if (const Tree* tree = tree_of(guard)) {
-      const auto now = mounts.find(tree->mount);
-      if (now == mounts.end()) return std::nullopt;
-      target = join(now->second, relative_to(guard.target, tree->place));
-    }
-    if (!present.contains(target)) missing.push_back(&guard);
+std::optional<std::uint64_t> MountWatch::mount_of(const Guard& guard) const {
+  const Tree& tree = tree_of(guard);
+  const Path below(relative_to(guard.target, tree.at.place));
+  const Result<UniqueFd> place = open_beneath(tree.at.directory, below, O_PATH | O_NOFOLLOW);
+  if (!place) {
+    // The sandbox may have closed a directory on the way to us.
+    if (place.error().errno_value == EACCES) return std::nullopt;
+    return 0;
   }
-  return missing;
+  struct statx status{};
+  if (::statx(place->get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status) < 0)
+    return std::nullopt;
+  const bool is_root = (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  return is_root ? status.stx_mnt_id : 0;
+}
+
+// The host has replaced the file: its mount is gone. Or has renamed it: then the mount is still there, and not at the target.
+bool MountWatch::is_lost(const Guard& guard, const std::set<std::uint64_t>& present) const {
+  return (guard.mount != 0 && !present.contains(guard.mount)) || mount_of(guard) == 0;
 }
 
 void MountWatch::look() {
-  const std::map<std::uint64_t, Path> mounts = mounted();
+  const std::set<std::uint64_t> present = mounts();
   // The sandbox is ending: it has no mounts any more.
-  if (mounts.empty()) return;
-  const auto missing = without_mount(mounts);
-  if (!missing) return end_sandbox();
+  if (present.empty()) return;
+  if (std::ranges::any_of(guards_, [&](const Guard& guard) {
+        const Tree& tree = tree_of(guard);
+        return tree.mount != 0 && !present.contains(tree.mount);
+      }))
+    return end_sandbox();
   std::vector<Guard*> lost;
-  for (Guard* guard : *missing) {
-    const bool hidden = guard->source.empty();
-    if (!std::exchange(guard->lost, true)) {
+  for (Guard& guard : guards_) {
+    if (!is_lost(guard, present)) continue;
+    const bool hidden = guard.source.empty();
+    if (!std::exchange(guard.lost, true)) {
       pause_ = kShortest;
-      if (!hidden && !contains(state_.gaps, guard->source)) state_.gaps.push_back(guard->source);
+      if (!hidden && !contains(state_.gaps, guard.source)) state_.gaps.push_back(guard.source);
     }
     // While the host has none there is nothing to mount; what the sandbox makes there is looked at in the end.
     struct stat status{};
     const bool there =
-        hidden || (::lstat(guard->source.c_str(), &status) == 0 && !S_ISLNK(status.st_mode));
-    if (there) lost.push_back(guard);
+        hidden || (::lstat(guard.source.c_str(), &status) == 0 && !S_ISLNK(status.st_mode));
+    if (there) lost.push_back(&guard);
   }
   // In case this process is killed.
   if (!lost.empty()) (void)renew_charge(state_);
@@ -183,11 +186,12 @@ void MountWatch::look() {
 // have it, and nothing can be mounted there any more.
 void MountWatch::end_sandbox() {
   for (const Guard& guard : guards_)
-    if (!guard.source.empty() && tree_of(guard) != nullptr && !contains(state_.gaps, guard.source))
+    if (!guard.source.empty() && tree_of(guard).mount != 0 && !contains(state_.gaps, guard.source))
       state_.gaps.push_back(guard.source);
   (void)renew_charge(state_);
   std::string places;
-  for (const Tree& tree : trees_) places += (places.empty() ? "" : ", ") + printable(tree.place);
+  for (const Tree& tree : trees_)
+    if (tree.mount != 0) places += (places.empty() ? "" : ", ") + printable(tree.at.place);
   state_.prepared.plan.notes.push_back(
       "the sandbox was ended: another one with the same home removed directories on the way to " +
       places + ", and what is guarded there could be guarded no more");
@@ -202,14 +206,16 @@ void MountWatch::make_again(std::span<Guard* const> lost) {
   for (std::size_t index = 0; index < lost.size(); ++index) {
     const Guard& guard = *lost[index];
     const char* const source = guard.source.empty() ? nullptr : guard.source.c_str();
-    const Tree* const tree = tree_of(guard);
-    if (tree != nullptr) below[index] = relative_to(guard.target, tree->place);
-    list.push_back(tree == nullptr
-                       ? child::AgentMount{source, guard.target.c_str()}
-                       : child::AgentMount{source, below[index].c_str(), tree->directory});
+    const guards::InsideTree& tree = tree_of(guard).at;
+    below[index] = relative_to(guard.target, tree.place);
+    list.push_back({source, below[index].c_str(), tree.directory});
   }
   const std::vector<bool> made = mount_inside(state_.mounts.get(), list);
-  for (std::size_t index = 0; index < lost.size(); ++index) lost[index]->lost = !made[index];
+  for (std::size_t index = 0; index < lost.size(); ++index) {
+    if (!made[index]) continue;
+    lost[index]->lost = false;
+    lost[index]->mount = mount_of(*lost[index]).value_or(0);
+  }
 }
 
 // No event tells when the host has made the file again.

@@ -3,15 +3,16 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "coop/path.h"
 #include "coop/sandbox.h"
+#include "guards/quarantine.h"
 #include "plan/plan.h"
 #include "sys/event_loop.h"
 #include "sys/fd.h"
@@ -27,14 +28,8 @@ class MountWatch {
   struct Guard {
     Path source{};  // on the host; empty: the path is hidden
     Path target{};  // inside, as it was at first
-    bool lost = false;
-  };
-  // What runs inside can rename the directories above a mount in its home: then the target is elsewhere, and at its path may
-  // be anything.
-  struct Tree {
-    Path place{};  // as it was at first
-    int directory = -1;
     std::uint64_t mount = 0;
+    bool lost = false;
   };
   // The mounts that the host could end and that must not be lost.
   static std::vector<Guard> guards_of(const Plan& plan);
@@ -45,12 +40,19 @@ class MountWatch {
 
  private:
   MountWatch(EventLoop& loop, Sandbox::State& state) : loop_(loop), state_(state) {}
+  // What runs inside renames the directories above a mount in its home: then the target is elsewhere, and at its path may be
+  // anything. So nothing is looked up from there, and the table is only asked for the numbers of mounts: it is
+  // written line by line, and two paths in it may be of different moments.
+  struct Tree {
+    guards::InsideTree at{};
+    std::uint64_t mount = 0;  // 0: of the root
+  };
   Result<void> find_trees();
-  // Where each mount is now, by its number.
-  std::map<std::uint64_t, Path> mounted() const;
-  const Tree* tree_of(const Guard& guard) const;
-  // Which guards have no mount. Nothing when a tree is no more in the view.
-  std::optional<std::vector<Guard*>> without_mount(const std::map<std::uint64_t, Path>& mounts);
+  std::set<std::uint64_t> mounts() const;
+  const Tree& tree_of(const Guard& guard) const;
+  // The number of the mount at the target; 0: there is none. Nothing when that cannot be seen.
+  std::optional<std::uint64_t> mount_of(const Guard& guard) const;
+  bool is_lost(const Guard& guard, const std::set<std::uint64_t>& present) const;
   void look();
   void end_sandbox();
   void make_again(std::span<Guard* const> lost);

@@ -161,14 +161,6 @@ void explain_pointer(Quarantined& moved, const Sandbox::State& state) {
                     ", which exists only inside; with --view host paths are the host's";
 }
 
-std::vector<guards::InsideTree> inside_trees(const Sandbox::State& state) {
-  const std::vector<Path> places = trees_below_homes(state.prepared.plan);
-  std::vector<guards::InsideTree> trees;
-  for (std::size_t index = 0; index < std::min(places.size(), state.inside.size()); ++index)
-    trees.push_back({places[index], state.inside[index].get()});
-  return trees;
-}
-
 void take_away(ExecOutput& output, const Sandbox::State& state) {
   const GuardPlan& guards = state.prepared.plan.guards;
   if (guards.roots.empty()) return;
@@ -202,6 +194,14 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
 }
 
 }  // namespace
+
+std::vector<guards::InsideTree> inside_trees(const Sandbox::State& state) {
+  const std::vector<Path> places = trees_below_homes(state.prepared.plan);
+  std::vector<guards::InsideTree> trees;
+  for (std::size_t index = 0; index < std::min(places.size(), state.inside.size()); ++index)
+    trees.push_back({places[index], state.inside[index].get()});
+  return trees;
+}
 
 Result<void> check_command(const Command& command, const Policy& policy) {
   if (command.arguments.empty()) return invalid("command", "there is no command to run");

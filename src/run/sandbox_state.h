@@ -86,6 +86,9 @@ struct Sandbox::State {
 
 namespace coop::run {
 
+// The directories of trees_below_homes(), as the sandbox has them.
+std::vector<guards::InsideTree> inside_trees(const Sandbox::State& state);
+
 // Refuses a command that could not be executed as given, or that the completed policy does not allow.
 Result<void> check_command(const Command& command, const Policy& policy);
 

@@ -4,6 +4,7 @@
 
 #include "plan/compile.h"
 #include "run/look_again.h"
+#include "run/start/home_order.h"
 #include "sys/message.h"
 #include "sys/process.h"
 
@@ -28,6 +29,7 @@ Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   Launch launch = TRY(Launch::begin(early,
                                     {.prepared = true,
                                      .pass_root = true,
+                                     .hold_trees = true,
                                      .serves_files = may_serve(draft),
                                      .shared_tmp = policy.shared_tmp.get()},
                                     none));
@@ -54,14 +56,21 @@ Result<void> ViewRoot::receive_root(const Plan& plan) {
     if (received.size != sizeof report)
       return system_error_of(ECHILD, "start the sandbox", "it ended before it sent its root");
     if (report.event == child::Event::failed) return std::unexpected(setup_error(plan, report));
+    if (report.event == child::Event::tree) directories_.push_back(std::move(received.descriptor));
     if (report.event == child::Event::root) root_ = std::move(received.descriptor);
   }
+  if (!has_kept_home(plan)) return {};
+  const std::vector<Path> places = trees_below_homes(plan);
+  if (places.size() != directories_.size())
+    return invalid("start the sandbox", "it has not sent all directories of its home");
+  for (std::size_t index = 0; index < places.size(); ++index)
+    trees_.push_back({places[index], directories_[index].get()});
   return {};
 }
 
 bool ViewRoot::is_alive() const { return !is_ready(launched_.pidfd.get()); }
 
-bool ViewRoot::is_current() const { return mounts_are_current(root_.get(), prepared_.plan); }
+bool ViewRoot::is_current() const { return mounts_are_current(view(), prepared_.plan); }
 
 ViewRoot::~ViewRoot() {
   // A child that the program forked has a copy of this, and the sandbox stays the parent's.

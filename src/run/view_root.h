@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "guards/quarantine.h"
 #include "run/files/service.h"
 #include "run/prepare.h"
 #include "run/start/launch.h"
@@ -25,7 +26,8 @@ class ViewRoot {
   ViewRoot& operator=(ViewRoot&&) = delete;
   ~ViewRoot();
 
-  int fd() const { return root_.get(); }
+  // Trees below a kept home, which other sandboxes rename: they are not reached from the root.
+  guards::InsideView view() const { return {root_.get(), trees_}; }
   // What holds for names: coop's own directories are hidden, also those that do not exist yet and so have no mount.
   const Prepared& prepared() const { return prepared_; }
   // The mounts go with the sandbox's last process: then nothing is found below the root any more.
@@ -41,6 +43,8 @@ class ViewRoot {
   std::unique_ptr<FileService> files_{};
   Launched launched_{};
   UniqueFd root_{};
+  std::vector<UniqueFd> directories_{};
+  std::vector<guards::InsideTree> trees_{};
   pid_t owner_ = ::getpid();
 };
 

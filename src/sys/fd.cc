@@ -58,6 +58,10 @@ Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags)
                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
+Result<UniqueFd> open_within(int directory, const std::string& name, int flags) {
+  return open_resolved(directory, name, flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+}
+
 Result<UniqueFd> open_for_everyone(int directory, const std::string& name, int flags) {
   return open_resolved(directory, name, flags, RESOLVE_NO_MAGICLINKS);
 }

@@ -39,6 +39,8 @@ Result<UniqueFd> open_file(const Path& path, int flags, unsigned mode = 0);
 Result<UniqueFd> open_at(int directory, const std::string& name, int flags, unsigned mode = 0);
 // Follows no symlink anywhere below `directory` and cannot leave it.
 Result<UniqueFd> open_beneath(int directory, const std::string& name, int flags);
+// Follows symlinks that stay below `directory`; any other is EXDEV.
+Result<UniqueFd> open_within(int directory, const std::string& name, int flags);
 // Resolves `name` as if `root` were "/": no symlink or ".." below leads out of it, and no magic
 // link (/proc/self/root) is followed.
 Result<UniqueFd> open_in_root(int root, const std::string& name, int flags);

@@ -240,7 +240,7 @@ KERNEL_TEST(KernelPreset, ALoginIsCopiedOnlyForAWord) {
   const User user;
   make_directories(user / "home/.aider");
   write_file(user / kLogin, "KEY=1\n");
-  const Arguments flags{"--preset", "aider", "--home", "mine"};
+  const Arguments flags{"--preset", "aider", "--network", "none", "--home", "mine"};
   Arguments importing = flags;
   importing.push_back("--import-login");
   EXPECT_EQ(user.run("true", flags).exit_code, 0);  // there is no terminal to ask at

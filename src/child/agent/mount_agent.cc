@@ -78,9 +78,7 @@ bool is_directory(long fd) noexcept {
 // The sandbox may have moved directories on the way meanwhile: then it is another file, and nothing is mounted.
 int place(const Prepared& prepared, const AgentMount& wanted) noexcept {
   if (prepared.error != 0) return prepared.error;
-  const ScopedFd there(wanted.directory < 0
-                           ? open_on_host(wanted.target, O_PATH | O_NOFOLLOW)
-                           : open_below(wanted.directory, wanted.target, O_PATH | O_NOFOLLOW));
+  const ScopedFd there(open_below(wanted.directory, wanted.target, O_PATH | O_NOFOLLOW));
   if (there.failed()) return there.error();
   if (prepared.empty_directory >= 0)
     return attach(is_directory(there.get()) ? prepared.empty_directory : prepared.tree,

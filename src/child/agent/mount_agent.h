@@ -12,10 +12,10 @@ inline constexpr std::size_t kMostAgentMounts = 64;
 struct AgentMount {
   // On the host, canonical. Null: an empty file or directory that hides the target.
   const char* source;
-  // In the sandbox; must be the same file or directory as the source. Absolute, or below a directory of the sandbox: what runs
-  // inside can rename those on the way to it.
+  // In the sandbox; must be the same file or directory as the source. Below a directory of the sandbox: what runs inside can rename
+  // those on the way to that.
   const char* target;
-  int directory = -1;
+  int directory;
 };
 
 // Written before the clone, read by the agent.

@@ -29,6 +29,17 @@ Result<void> check_owner(const struct stat& status, const Path& path) {
   return invalid(printable(path), "belongs to another user", "run coop as the user whose it is");
 }
 
+// Of the home's owner, that is; nor through a directory of another user, who could exchange what is in it.
+Result<void> check_way(const Path& path) {
+  const std::vector<Path> names = TRY(names_on_the_way(path));
+  for (const Path& name : names) {
+    struct stat status{};
+    if (::lstat(name.c_str(), &status) < 0) return system_error("lstat", name);
+    if (status.st_uid != 0) TRY(check_owner(status, name));
+  }
+  return {};
+}
+
 Result<void> check_plain(const struct stat& status, const Path& path) {
   if (!S_ISREG(status.st_mode)) return invalid(printable(path), "is not a plain file");
   TRY(check_owner(status, path));
@@ -51,6 +62,7 @@ Result<SettingsFile> missing_file(const Path& path) {
     above = parent_of(above);
   }
   TRY(check_owner(status, above));
+  TRY(check_way(above));
   const Path real = TRY(real_path(above));
   return SettingsFile{.path = path, .target = join(real, relative_to(path, above))};
 }
@@ -92,6 +104,7 @@ Result<SettingsFile> read_settings_file(const Path& path) {
   struct stat status{};
   if (::fstat(fd.get(), &status) < 0) return system_error("stat", *target);
   TRY(check_plain(status, *target));
+  TRY(check_way(path));
   std::string text = TRY(read_all(fd.get(), *target, kLargestSettingsFile));
   return SettingsFile{
       .path = path, .target = *target, .text = std::move(text), .mode = status.st_mode & 07777};

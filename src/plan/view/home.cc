@@ -217,7 +217,23 @@ class Homes {
     if (home.written != own_.front().written) policy.home = {};
     const Entry entry = home_entry(policy, host_, home.canonical);
     entries_.push_back(entry);
-    if (home.written == own_.front().written) add_files(entries_, policy, host_, entry, notes_);
+    if (home.written != own_.front().written) return;
+    add_files(entries_, policy, host_, entry, notes_);
+    if (has_profile(policy)) add_profile(entry);
+  }
+
+  void add_profile(const Entry& home) {
+    Entry entry{.kind = Entry::Kind::file,
+                .target = join(home.target, ".profile"),
+                .shape = PathKind::file,
+                .flags = {.access = Access::read_write},
+                .text =
+                    "# Made by coop: /etc/profile has set PATH to that of the system.\n"
+                    "PATH=${COOP_PATH:-$PATH}\n",
+                .origin = home_origin(),
+                .why = "login shells find the programs of the home"};
+    if (!is_granted(policy_, host_, entry.target) && !is_blocked(entry))
+      entries_.push_back(std::move(entry));
   }
 
   void add_list(const OwnHome& home) {
@@ -266,7 +282,7 @@ class Homes {
     const bool link = entry.kind == Entry::Kind::symlink;
     const std::optional<Path> obstacle =
         obstacle_in(*home, entry.target, link ? PathKind::symlink : entry.shape, host_);
-    if (obstacle)
+    if (obstacle && entry.kind != Entry::Kind::file)
       notes_.push_back(printable(entry.target) + " of the host is not shown: the kept home has " +
                        printable(*obstacle));
     return obstacle.has_value();
@@ -316,6 +332,7 @@ std::vector<Path> kept_home_parts(const Policy& policy, const HostFacts& host) {
   add(policy.workspace);
   for (const PathRule& rule : policy.rules) add(host.fact(rule.path).canonical);
   for (const HomeFile& file : policy.home_files) add(normalize(file.path, home));
+  add(join(home, ".profile"));
   if (policy.view == View::minimal) return paths;
   for (const policy::NamedReason& listed : policy::home_list())
     if (host.has(policy::expand_home(listed.name, host.home)))
@@ -342,6 +359,11 @@ Path kept_home(const HostFacts& host, std::string_view name) {
 Path home_target(const Policy& policy, const HostFacts& host) {
   if (policy.home.kind == HomeKind::workspace) return workspace_target(policy);
   return policy.view == View::minimal ? Path(kMinimalHome) : host.home;
+}
+
+bool has_profile(const Policy& policy) {
+  return policy.view == View::host && policy.home_view == HomeView::listed &&
+         policy.home.kind != HomeKind::workspace;
 }
 
 Result<void> check_home(const Policy& policy, const HostFacts& host) {

@@ -137,6 +137,9 @@ Result<void> add_workspace(std::vector<Entry>& entries, const Policy& policy,
 // HOME, where it is not the workspace. In the host view own homes are replaced or shown, those of other people are hidden.
 void add_home(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
               std::vector<std::string>& notes);
+// Whether HOME gets a .profile, for login shells: in the host view /etc/profile sets PATH to that of the system, without the toolchains
+// of the home. Agents run their commands with `bash -l`.
+bool has_profile(const Policy& policy);
 // What cannot be: a kept home together with the host's own.
 Result<void> check_home(const Policy& policy, const HostFacts& host);
 // Paths that add_home() looks at, and their other names, which are known only after the first facts.

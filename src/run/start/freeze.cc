@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/seccomp/ids.h"
 #include "plan/seccomp/profile.h"
 #include "plan/view/layout.h"
@@ -119,9 +120,12 @@ class Freezer {
     emit(Operation::bind_home,
          {.path = keep(home.source), .text = inside(home.target), .first = attributes(home.flags)});
     for (const std::size_t index : order.made) write_step(index);
+    const std::vector<Path> held =
+        options_.hold_trees ? trees_below_homes(plan_) : std::vector<Path>{};
     for (const std::size_t index : order.moved) {
       step_ = static_cast<std::uint16_t>(index);
       const Path& target = *mounted_at(plan_.steps[index].action);
+      if (contains(held, target)) continue;
       emit(Operation::move_into_home, {.path = keep(relative_to(target, home.target))});
     }
     step_ = entering;
@@ -308,11 +312,10 @@ class Freezer {
   }
   void write(const Seal& seal) { emit(Operation::seal, {.path = inside(seal.target)}); }
   void write(const EnterRoot&) {
-    if (options_.pass_mounts) {
+    if (options_.pass_mounts || options_.hold_trees)
       for (const Path& tree : trees_below_homes(plan_))
         emit(Operation::pass_tree, {.path = inside(tree)});
-      emit(Operation::pass_mounts);
-    }
+    if (options_.pass_mounts) emit(Operation::pass_mounts);
     fill_home();
     emit(Operation::enter_root);
     if (options_.pass_root) emit(Operation::pass_root);

@@ -23,10 +23,12 @@ struct FreezeOptions {
   std::optional<TerminalSize> terminal{};  // gives the command its own pty
   bool pass_root = false;                  // send a descriptor of the root to the supervisor
   bool pass_mounts = false;                // and one of the mount namespace
-  std::vector<Path> groups{};              // v1: files by which the child joins its groups, first
-  bool await_scope = false;                // systemd moves the child into its scope first
-  int shared_tmp = -1;                     // descriptor of a detached mount
-  std::size_t first_step = 0;              // earlier steps are in another program
+  bool hold_trees =
+      false;  // those below a kept home stay out of it: only by their descriptors they are reached
+  std::vector<Path> groups{};  // v1: files by which the child joins its groups, first
+  bool await_scope = false;    // systemd moves the child into its scope first
+  int shared_tmp = -1;         // descriptor of a detached mount
+  std::size_t first_step = 0;  // earlier steps are in another program
 };
 
 // The instructions and everything they point to, in `region`.

@@ -86,20 +86,26 @@ std::optional<HomeOrder> home_order(const Plan& plan) {
   return order;
 }
 
+bool has_kept_home(const Plan& plan) {
+  return std::ranges::any_of(plan.steps,
+                             [](const Step& step) { return kept_home(step) != nullptr; });
+}
+
 std::vector<Path> trees_below_homes(const Plan& plan) {
   const std::vector<Path> homes = writable_homes(plan);
   const std::vector<Path> watched = watched_places(plan);
   std::vector<Path> trees;
   for (const Step& step : plan.steps) {
     const auto* bind = std::get_if<BindMount>(&step.action);
-    const auto* overlay = std::get_if<OverlayMount>(&step.action);
-    const bool directory =
-        overlay != nullptr ||
-        (bind != nullptr && bind->kind == PathKind::directory && bind->through == Through::mount);
-    if (!directory) continue;
+    const bool overlay = std::holds_alternative<OverlayMount>(step.action);
+    const bool tree = overlay || (bind != nullptr && bind->kind == PathKind::directory &&
+                                  bind->through == Through::mount);
+    if (!tree) continue;
     const Path& target = *mounted_at(step.action);
-    const bool matters =
-        std::ranges::any_of(watched, [&](const Path& place) { return is_below(place, target); });
+    const bool writable = overlay || bind->flags.access == Access::read_write;
+    const bool matters = writable || std::ranges::any_of(watched, [&](const Path& place) {
+                           return is_below(place, target);
+                         });
     // The first is the topmost: steps have parents before children.
     if (matters && lies_below_any(target, homes) && !lies_below_any(target, trees) &&
         !contains(trees, target))

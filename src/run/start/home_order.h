@@ -16,9 +16,10 @@ struct HomeOrder {
   std::vector<std::size_t> moved{};  // mounts right in it: what lies below them moves along
 };
 std::optional<HomeOrder> home_order(const Plan& plan);
+bool has_kept_home(const Plan& plan);
 
-// Where mounts below a home have guarded or hidden paths in them. What runs inside can rename the directories on the way there, so
-// the supervisor keeps descriptors of these instead of paths.
+// Mounts below a home that can be written, or have guarded or hidden paths in them. What runs inside can rename the directories on
+// the way there, so the supervisor keeps descriptors of these instead of paths.
 std::vector<Path> trees_below_homes(const Plan& plan);
 
 // Of the mount that a step makes; null for other steps.

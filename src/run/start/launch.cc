@@ -185,6 +185,7 @@ Result<Launched> Launch::complete(const Plan& plan, const Command* command) && {
                  {.terminal = options_.terminal,
                   .pass_root = options_.pass_root || looked_at,
                   .pass_mounts = looked_at,
+                  .hold_trees = options_.hold_trees,
                   .groups = std::move(groups_),
                   .shared_tmp = shared_tmp_.get(),
                   .first_step = early_steps_},

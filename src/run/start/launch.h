@@ -35,6 +35,7 @@ struct LaunchOptions {
   bool idle = false;
   // The child sends a descriptor of its root (Event::root), before anything runs inside.
   bool pass_root = false;
+  bool hold_trees = false;  // see FreezeOptions
   // The caller waits for the end at once. The janitor is forked only if the command keeps running.
   bool defer_janitor = false;
   // If known at the start: init ends the run shortly after it, in case the supervisor cannot.

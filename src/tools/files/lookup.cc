@@ -46,6 +46,36 @@ Result<Found> opened(const FileView::State& view, const Request& request, Unique
   return found;
 }
 
+// Symlinks are followed, by the kernel. From a tree they do not lead out: EXDEV, see leading_out().
+Result<UniqueFd> open_inside(const FileView::State& view, const Path& inside, int flags) {
+  const guards::InsideTree from = view.view().start_of(inside);
+  if (from.place == "/") return open_in_root(from.directory, inside, flags);
+  const Path below(relative_to(inside, from.place));
+  return open_within(from.directory, below.empty() ? "." : below, flags);
+}
+
+// Where the first symlink leads that leaves the tree of `inside`, and what comes behind it.
+std::optional<Path> leading_out(const FileView::State& view, const Path& inside) {
+  const guards::InsideTree from = view.view().start_of(inside);
+  Path here = from.place;
+  std::string_view rest = relative_to(inside, from.place);
+  while (!rest.empty()) {
+    const std::string name(rest.substr(0, rest.find('/')));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const Path below(relative_to(here, from.place));
+    const Result<UniqueFd> directory =
+        open_within(from.directory, below.empty() ? "." : below, O_PATH | O_DIRECTORY);
+    if (!directory) return std::nullopt;
+    if (const std::optional<std::string> link = link_text(directory->get(), name)) {
+      const Path target = normalize(*link, here);
+      if (!is_within(target, from.place) || link->starts_with('/'))
+        return rest.empty() ? target : join(target, rest);
+    }
+    here = join(here, name);
+  }
+  return std::nullopt;
+}
+
 // The deepest directory above `inside` that exists.
 Result<Found> find_gap(const FileView::State& view, const Request& request, const Path& inside) {
   Found gap;
@@ -53,7 +83,7 @@ Result<Found> find_gap(const FileView::State& view, const Request& request, cons
   while (!gap.directory.valid() && above != "/") {
     gap.missing.insert(gap.missing.begin(), std::string(name_of(above)));
     above = parent_of(above);
-    Result<UniqueFd> directory = open_in_root(view.root(), above, O_PATH | O_DIRECTORY);
+    Result<UniqueFd> directory = open_inside(view, above, O_PATH | O_DIRECTORY);
     if (directory) gap.directory = std::move(*directory);
     else if (directory.error().errno_value != ENOENT)
       return system_error_of(directory.error().errno_value, request.operation,
@@ -67,9 +97,10 @@ Result<Found> find_gap(const FileView::State& view, const Request& request, cons
 Result<Found> look_up(const FileView::State& view, const Request& request, const Path& inside,
                       std::optional<Path>& next) {
   TRY(check_shown(view, request, inside));
-  Result<UniqueFd> fd = open_in_root(view.root(), inside, O_PATH);
+  Result<UniqueFd> fd = open_inside(view, inside, O_PATH);
   if (fd) return opened(view, request, std::move(*fd));
   const int error = fd.error().errno_value;
+  if (error == EXDEV && (next = leading_out(view, inside))) return Found{};
   if (error == ELOOP)
     return invalid(request.operation,
                    in_quotes(request.path) + " goes through a link that cannot be followed");

@@ -21,7 +21,10 @@ struct FileView::State {
   UniqueFd host_root{};                        // without walls
   std::vector<guards::GuardMatcher> guards{};  // one for each guarded tree
 
-  int root() const { return sandbox ? sandbox->fd() : host_root.get(); }
+  guards::InsideView view() const {
+    return sandbox ? sandbox->view() : guards::InsideView{.root = host_root.get()};
+  }
+  int root() const { return view().root; }
   const Path& workspace() const { return prepared.policy.workspace; }
   const Path& workspace_inside() const { return prepared.plan.workspace; }
 };

@@ -28,9 +28,10 @@ Path shown_as(const FileView::State& view, const Path& inside) {
 Result<UniqueFd> open_parent(const FileView::State& view, const Request& request,
                              const Path& inside) {
   const Path parent = parent_of(inside);
-  const Path below(relative_to(parent, "/"));
+  const guards::InsideTree from = view.view().start_of(parent);
+  const Path below(relative_to(parent, from.place));
   UniqueFd directory =
-      TRY(open_beneath(view.root(), below.empty() ? "." : below, O_PATH | O_DIRECTORY));
+      TRY(open_beneath(from.directory, below.empty() ? "." : below, O_PATH | O_DIRECTORY));
   const Path now = TRY(name_of_descriptor(directory, request));
   if (now != parent)
     return invalid(request.operation,

@@ -182,6 +182,13 @@ TEST(FindPresetTest, AProgramOfAVirtualEnvironmentIsShownWithIt) {
   machine.program("home/venv/bin/codex");
   machine.tree.must("touch home/venv/pyvenv.cfg");
   EXPECT_THAT(readable(*machine.find({"codex"})), ElementsAre(machine.tree / "home/venv"));
+  // Outside of the home another user may have made the file; and the home itself is none.
+  machine.tree.must("mkdir -p shared/bin home/bin2 && touch shared/pyvenv.cfg home/pyvenv.cfg");
+  for (const char* place : {"shared/bin", "home/bin2"}) {
+    const Path program = machine.program(std::string(place) + "/codex");
+    machine.path({place});
+    EXPECT_THAT(readable(*machine.find({"codex"})), ElementsAre(program)) << place;
+  }
 }
 
 TEST(FindPresetTest, AProgramThatASandboxCouldHaveWrittenGetsNone) {
@@ -269,6 +276,10 @@ TEST(FindPresetTest, TheRepositoryAroundTheWorkspaceCounts) {
   machine.writable.repository = repository_around(machine.writable.workspace, home);
   EXPECT_EQ(machine.writable.repository, machine.tree / "project");
   EXPECT_THAT(machine.outcome(), HasSubstr("lies in the repository of the workspace"));
+
+  // A submodule has a repository of its own.
+  machine.tree.must("touch project/packages/x/.git");
+  EXPECT_EQ(repository_around(machine.writable.workspace, home), machine.tree / "project");
 
   EXPECT_EQ(repository_around(machine.tree / "project", home), "");
   EXPECT_EQ(repository_around(machine.tree / "tools", home), "");

@@ -12,7 +12,8 @@ using test::TempTree;
 // Without the directories that the tree itself is in.
 std::vector<std::string> names_below(const TempTree& tree, const std::string& path) {
   std::vector<std::string> names;
-  for (const Path& name : names_on_the_way(tree / path).value())
+  const std::vector<Path> all = names_on_the_way(tree / path).value();
+  for (const Path& name : all)
     if (is_within(name, tree.path()) && name != tree.path())
       names.emplace_back(relative_to(name, tree.path()));
   return names;

@@ -16,12 +16,21 @@ HostFacts shared_machine() {
   return host;
 }
 
+MakeFile profile_at(const Path& home) {
+  return {.target = home + "/.profile",
+          .contents =
+              "# Made by coop: /etc/profile has set PATH to that of the system.\n"
+              "PATH=${COOP_PATH:-$PATH}\n",
+          .mode = 0644};
+}
+
 const Actions kListed{TmpfsMount{.target = "/home",
                                  .size = 1 << 20,
                                  .inodes = 1024,
                                  .flags = {.access = Access::read_write, .exec = false}},
                       MakeDirectory{"/home/ann"},
                       home_at("/home/ann"),
+                      profile_at("/home/ann"),
                       MakeDirectory{"/home/ann/.rustup"},
                       BindMount{"/home/ann/.rustup", "/home/ann/.rustup"},
                       MakeDirectory{kProject},
@@ -150,7 +159,7 @@ TEST(HomeTest, AHomeThatIsASymlinkIsReplacedWhereItIs) {
   add_link(host, "/home/link", "/data/ann", "/data/ann");
   add_path(host, "/data/ann");
   const Plan plan = must_compile(policy_for(View::host), host);
-  EXPECT_TRUE(same(about(plan, "/data"), {home_at("/data/ann")}));
+  EXPECT_TRUE(same(about(plan, "/data"), {home_at("/data/ann"), profile_at("/data/ann")}));
   EXPECT_TRUE(same(about(plan, "/home/link"), {MakeSymlink{"/home/link", "/data/ann"}}));
 }
 

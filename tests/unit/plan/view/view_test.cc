@@ -133,6 +133,10 @@ TEST(PlanViewTest, HostViewIsTheHostReadOnlyWithFreshPrivateDirectories) {
       MakeSymlink{"/dev/stdout", "/proc/self/fd/1"},
       tmpfs_at("/home/ann", 0700),
       tmpfs_at("/var/tmp", 01777),
+      MakeFile{.target = "/home/ann/.profile",
+               .contents = "# Made by coop: /etc/profile has set PATH to that of the system.\n"
+                           "PATH=${COOP_PATH:-$PATH}\n",
+               .mode = 0644},
       MakeDirectory{kProject},
       BindMount{kProject, kProject, kReadWrite},
       Seal{"/dev"},
