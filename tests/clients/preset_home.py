@@ -222,7 +222,7 @@ def reading_of(names):
 
 def coop(*words, cwd=None, prefix=SYSTEM, timeout=300):
     return subprocess.run([COOP, *words], cwd=cwd or HOME, env=environment(prefix), stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=timeout, check=False)
+                          text=True, errors="replace", timeout=timeout, check=False)
 
 
 def home_of(agent, workspace):

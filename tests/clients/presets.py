@@ -9,8 +9,8 @@ import subprocess
 import unittest
 
 import preset_home
-from preset_home import (ADDRESS, AGENTS, CANARY, HOME, NAME, NPM_GLOBAL, NVM, OWN_PROGRAM, SECRETS, SRV, SYSTEM, UNKNOWN, Model, changed, clone_into,
-                         coop, files_below, git, holds_canary, home_of, prepare_home, reading_of, turns)
+from preset_home import (ADDRESS, AGENTS, CANARY, HOME, NAME, NPM_GLOBAL, NVM, OWN_PROGRAM, SECRETS, SRV, SYSTEM, UNKNOWN, Model,
+                         changed, clone_into, coop, files_below, git, holds_canary, home_of, prepare_home, reading_of, turns)
 from run_tests import main
 
 STATE = os.path.join(HOME, ".local/state/coop")
@@ -19,7 +19,7 @@ KEPT = "kept-since-the-first-run"
 # Writes the file, then reads the secrets: by name, by search, and from what git and the environment say.
 COMMAND = (f"echo made > made.txt; echo {WORD}; hostname; echo {KEPT} > ~/.kept; {OWN_PROGRAM}; " + reading_of(SECRETS) +
            "; git config --list; env; find /home /root /tmp /var/tmp /srv /run /mnt -maxdepth 4 -name id_ed25519 -exec cat {} +"
-           "; cat /proc/*/environ; echo the-end-of-it")
+           "; cat /proc/$PPID/environ; echo the-end-of-it")
 COMMIT = 'git add made.txt && %s commit --quiet -m "made inside"; cat ~/.kept; echo the-end-of-it'
 
 
@@ -116,9 +116,10 @@ class Presets(unittest.TestCase):
     def test_outside_the_same_command_reads_the_secrets(self):  # the control
         self.addCleanup(os.unlink, os.path.join(HOME, ".kept"))
         done = subprocess.run(["bash", "-c", COMMAND], cwd=self.project(os.path.join(HOME, "project")),
-                              env=preset_home.environment(SYSTEM), capture_output=True, text=True, timeout=300, check=False)
+                              env=preset_home.environment(SYSTEM), capture_output=True, text=True, errors="replace", timeout=300,
+                              check=False)
         for secret in ("ssh", "aws", "npm", "git", "claude", "codex", "gemini", "opencode", "header", "variable"):
-            self.assertIn(f"{CANARY}-{secret}", done.stdout)
+            self.assertTrue(f"{CANARY}-{secret}" in done.stdout, secret)  # not the output: it is that of this machine
 
     def test_a_secret_that_was_shown_reaches_the_model(self):  # the control: this test would see it
         workspace = self.project(os.path.join(HOME, "shown"))
