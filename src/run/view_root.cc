@@ -1,8 +1,11 @@
 #include "run/view_root.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 
 #include "plan/compile.h"
+#include "plan/view/layout.h"
 #include "run/look_again.h"
 #include "run/start/home_order.h"
 #include "sys/message.h"
@@ -21,9 +24,25 @@ Policy policy_for_view(Policy policy) {
   return policy;
 }
 
+namespace {
+
+bool is_home_missing(const Draft& draft) {
+  const Path home = plan::kept_home(draft.host, draft.policy.home.name);
+  struct stat status{};
+  return ::lstat(home.c_str(), &status) < 0 && errno == ENOENT;
+}
+
+}  // namespace
+
 // Neither a control group nor a janitor: nothing is ever run inside, so nothing is left to clean up.
 Result<ViewRoot> ViewRoot::open(const Policy& policy) {
   Draft draft = TRY(begin_prepare(policy));
+  // Nothing is made for a look, and nothing is in a home that was never used.
+  if (draft.policy.home.kind == HomeKind::kept && is_home_missing(draft)) {
+    Policy without = policy;
+    without.home = {};
+    draft = TRY(begin_prepare(without));
+  }
   const Plan early = TRY(plan::begin(draft.policy, draft.host));
   Group none;
   Launch launch = TRY(Launch::begin(early,

@@ -158,6 +158,69 @@ KERNEL_TEST(EscapeKeptHome, GuardsAndSecretsFollowAMovedWorkspace) {
   }
 }
 
+// The watch on mounts begins while another sandbox exchanges directories: it must not take a guard for none.
+KERNEL_TEST(EscapeKeptHome, GuardsAreWatchedAlsoWhenDirectoriesAreExchangedMeanwhile) {
+  const WithoutFuse by_mounts;
+  const Project project;
+  ASSERT_EQ(project.run("true", {"--home", "shared"}).exit_code, 0);
+  for (const char* name : {"projects/w", "other/w"}) make_directories(project.kept(name));
+  const std::string script =
+      "cd ~; while [ ! -e projects/w/go ] && [ ! -e other/w/go ]; "
+      "do touch projects/w/started other/w/started; sleep 0.01; done 2>/dev/null; "
+      "for p in projects other; do (echo evil > $p/w/.envrc) 2>/dev/null && touch $p/w/wrote; "
+      "done; true";
+  for (int round = 0; round < 12; ++round) {
+    for (const char* const name : {"started", "go"}) {
+      ::unlink((project / name).c_str());
+      for (const char* top : {"projects/w/", "other/w/"})
+        ::unlink(project.kept(std::string(top) + name).c_str());
+    }
+    std::optional<Racer> racer;
+    racer.emplace(exchange(project.kept("projects"), project.kept("other")));
+    // Not in the workspace: its path may lead elsewhere at the moment when the command is started.
+    Process coop(project.command(script, {"--home", "shared", "--chdir", project / "../.."}),
+                 project.options());
+    const bool started = appears(project / "started");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    racer.reset();
+    ASSERT_TRUE(started);
+    project.on_host("cp .envrc e; mv e .envrc");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    write_file(project / "go", "");
+    const Ran ran = coop.finish();
+    ASSERT_FALSE(exists(project / "wrote")) << "round " << round << ran.out;
+  }
+}
+
+// A file tool is told a path of the home; what is there at that moment may be the workspace.
+KERNEL_TEST(EscapeKeptHome, FileToolsDoNotReachTheWorkspaceByAnotherName) {
+  const Project project;
+  ASSERT_EQ(project.run("true", {"--home", "shared"}).exit_code, 0);
+  for (const char* name : {"projects/w", "other/w"}) make_directories(project.kept(name));
+  const auto write = [&](const std::string& path) {
+    const json arguments{{"path", path}, {"content", "evil"}};
+    return run_bare({coop_binary(), "tool", "write_file", arguments.dump(), "--view", "host", "-w",
+                     project / ".", "--home", "shared"},
+                    project.options());
+  };
+  const std::string other = project / "../../other/w/";
+  std::optional<Racer> racer;
+  racer.emplace(exchange(project.kept("projects"), project.kept("other")));
+  for (int round = 0; round < 30; ++round) {
+    write(other + ".envrc");
+    ASSERT_EQ(read_file(project / ".envrc"), "good\n") << "round " << round;
+    write(other + ".vscode/tasks.json");
+    ASSERT_FALSE(exists(project / ".vscode")) << "round " << round;
+  }
+  // Control: by its own name the workspace is reached all the time, and guarded.
+  const Ran ran = write(project / "plain");
+  EXPECT_EQ(read_file(project / "plain"), "evil") << ran.out << ran.err;
+  EXPECT_THAT(write(project / ".envrc").out, HasSubstr("guard .envrc"));
+  racer.reset();
+  write(other + "file");
+  EXPECT_EQ(read_file(project.kept("other/w/file")), "evil");  // of the home, as asked
+}
+
 // Its mounts are gone from the view, and none can be made again: programs that work there must not go on.
 KERNEL_TEST(EscapeKeptHome, ASandboxEndsWhoseWorkspaceAnotherOneRemoves) {
   const Project project;

@@ -59,7 +59,8 @@ KERNEL_TEST(KernelHome, ItIsEmptyAndThrownAway) {
   const User user;
   for (const std::string& view : kViews) {
     const Arguments flags = in_view(view);
-    EXPECT_EQ(user.run("ls -A ~ | grep -v -x -e .local -e project -e .gitconfig; touch ~/.new && "
+    EXPECT_EQ(user.run("ls -A ~ | grep -v -x -e .local -e project -e .gitconfig -e .profile; touch "
+                       "~/.new && "
                        "ls -A ~ | grep new",
                        flags)
                   .out,

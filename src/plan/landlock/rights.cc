@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "abi/landlock.h"
+#include "base/path.h"
 
 namespace coop::landlock {
 
@@ -106,6 +107,14 @@ RestrictLandlock rules_for(int host_abi, const std::vector<Step>& steps) {
                                LANDLOCK_ACCESS_FS_MAKE_REG;
     }
   }
+  // Rights hold for all that is below, through mounts as well. A rule that adds none is left out: its path may lie in a home, where
+  // another sandbox renames directories while we open it.
+  std::erase_if(rights, [&](const auto& rule) {
+    return std::ranges::any_of(rights, [&](const auto& above) {
+      return above.first != "/" && above.first != rule.first &&
+             is_within(rule.first, above.first) && (rule.second & ~above.second) == 0;
+    });
+  });
   RestrictLandlock result{.abi = abi, .handled = handled(abi), .scoped = scopes(abi)};
   for (const auto& [path, bits] : rights) result.rules.push_back(LandlockRule{path, bits});
   return result;
