@@ -176,7 +176,7 @@ struct ServedFiles {
   std::uint64_t number = 0;
 };
 
-inline constexpr std::size_t kMostStagedFiles = 4;
+inline constexpr std::size_t kMostStagedFiles = 8;
 
 // In Report::step: not a step, but the fork of the workload failed, or joining a control group.
 inline constexpr std::uint32_t kForkStep = 0xffffffff;

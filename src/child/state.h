@@ -16,7 +16,7 @@ struct State {
   int mask_directory = -1;  // O_PATH of the staged masks
   int mask_file = -1;
   int mask_tree = -1;  // while files are staged
-  int staged[kMostStagedFiles] = {-1, -1, -1, -1};
+  int staged[kMostStagedFiles] = {-1, -1, -1, -1, -1, -1, -1, -1};
   int home = -1;  // a kept home, and the empty one below it
   int empty_home = -1;
   int network = -1;

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "cli/agents/login.h"
 #include "cli/command.h"
 #include "cli/flags.h"
@@ -56,8 +57,16 @@ void report_network(const ExecOutput& output, RunLog& log) {
   if (count > kMostLines) log.say("more hosts were not reached; --json lists them");
 }
 
-void report(const ExecOutput& output, const Policy& policy, RunLog& log) {
-  for (const std::string& note : output.notes) log.say("note: " + note);
+struct Attended {
+  ExecOutput output{};
+  run::Key key{};
+  std::vector<std::string> said{};  // notes, before the command began
+};
+
+void report(const Attended& attended, const Policy& policy, RunLog& log) {
+  const ExecOutput& output = attended.output;
+  for (const std::string& note : output.notes)
+    if (!contains(attended.said, note)) log.say("note: " + note);
   if (output.outcome == Outcome::timed_out)
     log.say("killed after the timeout of " +
             std::to_string(policy.limits.timeout.value_or(std::chrono::milliseconds{}).count()) +
@@ -89,11 +98,6 @@ run::LaunchOptions launch_options(const Policy& policy, const Stdio& stdio, RunL
           .raise_descriptors = true};
 }
 
-struct Attended {
-  ExecOutput output{};
-  run::Key key{};
-};
-
 Result<Attended> run_captured(const Policy& policy, const Command& command, RunLog& log) {
   run::CapturePipes pipes = TRY(run::CapturePipes::make());
   Stdio stdio = pipes.stdio();
@@ -121,12 +125,18 @@ Result<Attended> run_attended(const Request& request, const Policy& policy, cons
   auto state = TRY(run::start(policy, &command, launch));
   log.started(state->prepared.plan);
   // The command's output passes through us: nothing of it is on the screen yet.
-  if (terminal && !options.quiet) log.say(banner(state->prepared.plan, request));
+  std::vector<std::string> said;
+  if (terminal && !options.quiet) {
+    log.say(banner(state->prepared.plan, request));
+    // What a person should know before a long session, not after it.
+    said = state->prepared.plan.notes;
+    for (const std::string& note : said) log.say("note: " + note);
+  }
   Result<ExecOutput> output = terminal ? run::run_in_terminal(*state, timeout)
                                        : run::run_forwarding_signals(*state, timeout);
   run::destroy(*state);
   if (!output) return std::unexpected(output.error());
-  return Attended{*std::move(output), state->key};
+  return Attended{*std::move(output), state->key, std::move(said)};
 }
 
 enum class Form : std::uint8_t { text, json };
@@ -191,7 +201,7 @@ Result<int> command_run(const Parsed& parsed) {
     else log.say(why);
   }
   if (options.json) TRY(print_all(report::exec_json(*output, policy.id)));
-  else report(*output, policy, log);
+  else report(*attended, policy, log);
   die_like(*output, attended->key, options.json ? Form::json : Form::text);
   return output->exit_code;
 }

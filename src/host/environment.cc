@@ -1,6 +1,7 @@
 #include "host/environment.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -55,6 +56,11 @@ void read_user(HostFacts& facts) {
   if (facts.home.empty()) facts.home = account.home.empty() ? Path("/") : account.home;
 }
 
+bool belongs_to_another(const Path& directory, std::uint32_t uid) {
+  struct stat status{};
+  return ::stat(directory.c_str(), &status) == 0 && status.st_uid != uid && status.st_uid != 0;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> read_environment() {
@@ -82,10 +88,13 @@ Result<void> read_surroundings(HostFacts& facts) {
   facts.now = utc_now();
   read_user(facts);
 
+  // As root with the HOME of a user, what coop makes there would be root's, and what is there obeys that user.
+  const bool foreign = !facts.account_home.empty() && belongs_to_another(facts.home, facts.uid);
+  const Path& home = foreign ? facts.account_home : facts.home;
   // The XDG specification says to ignore a relative $XDG_STATE_HOME.
   const std::string_view state = variable(facts, "XDG_STATE_HOME");
-  facts.state_directory = state.starts_with('/') ? join(normalize(state), "coop")
-                                                 : join(facts.home, ".local/state/coop");
+  facts.state_directory =
+      state.starts_with('/') ? join(normalize(state), "coop") : join(home, ".local/state/coop");
   return {};
 }
 

@@ -113,6 +113,8 @@ Result<void> add_mounts(Plan& plan, const Policy& policy, const HostFacts& host)
   std::vector<Entry> entries;
   add_base(entries, policy, host);
   add_name_files(entries, policy, host, plan.notes);
+  if (policy.view == View::host && policy.home_view == HomeView::listed)
+    add_host_accounts(entries, policy, host);
   add_devices(entries, host);
   TRY(add_proc(entries, policy, host, plan.notes));
   TRY(add_workspace(entries, policy, host));
@@ -216,7 +218,7 @@ std::vector<Path> wanted_paths(const Policy& policy, const HostFacts& host) {
   paths.push_back(policy.workspace);
   if (policy.home.kind == HomeKind::kept) paths.push_back(kept_home(host, policy.home.name));
   for (Path& path : home_paths(policy, host)) paths.push_back(std::move(path));
-  paths.emplace_back("/etc/coop");
+  for (const char* path : {"/etc/coop", "/etc/passwd", "/etc/group"}) paths.emplace_back(path);
   for (const Path& path : own_directories(host)) paths.push_back(path);
   for (const PathRule& rule : policy.rules) paths.push_back(rule.path);
   for (const SocketRule& socket : policy.sockets) paths.push_back(socket.path);

@@ -110,11 +110,16 @@ bool has_login(const policy::Preset& preset, const Path& home) {
          });
 }
 
-void publish_login_ports(Applied& applied, const Path& home) {
+void publish_login_ports(Applied& applied, const Path& home, std::vector<std::string>& notes) {
   if (has_login(applied.preset, home)) return;
   const Origin origin{.scope = Scope::preset, .file = applied.preset.name, .name = "login"};
   for (const std::uint16_t port : applied.preset.login.ports) {
-    if (!is_free(port)) continue;
+    if (!is_free(port)) {
+      notes.push_back("port " + std::to_string(port) + " is not open for a login of " +
+                      applied.preset.title +
+                      ": another program has it, and would get what the browser sends there");
+      continue;
+    }
     policy::Setting& setting = applied.layer.settings[Key::network_publish];
     setting.origin = origin;
     setting.items.push_back(
@@ -148,9 +153,7 @@ Result<std::optional<Applied>> find_preset(const PresetChoice& choice,
   const policy::ShippedPreset* shipped = by_name
                                              ? policy::find_preset(choice.name)
                                              : policy::preset_for_command(name_of(command.front()));
-  if (shipped == nullptr && by_name)
-    return invalid("--preset", "there is no preset \"" + printable(choice.name) + "\"",
-                   "one of: " + joined(policy::preset_names(), ", "));
+  if (shipped == nullptr && by_name) return policy::unknown_preset("--preset", choice.name);
   if (shipped == nullptr) return std::nullopt;
 
   std::optional<Program> program;

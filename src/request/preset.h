@@ -41,7 +41,7 @@ Result<std::optional<Applied>> find_preset(const PresetChoice& choice,
 // Whether the agent has logged in there.
 bool has_login(const policy::Preset& preset, const Path& home);
 // As long as it has not: the ports of the host's localhost to which a browser is sent back. Another program may have one.
-void publish_login_ports(Applied& applied, const Path& home);
+void publish_login_ports(Applied& applied, const Path& home, std::vector<std::string>& notes);
 
 // "claude-project-1a2b…": of one agent in one workspace. A repository can choose the names of directories in it: so many digits
 // that none of them has the home of another project.

@@ -202,16 +202,17 @@ std::vector<Path> granted_trees(const std::vector<policy::Layer>& layers, const 
 
 // Only where the sandbox has a network. A home that is not kept has no login.
 void publish_login(Applied& preset, std::vector<policy::Layer> layers, const Wanted& wanted,
-                   const HostFacts& facts) {
+                   const HostFacts& facts, std::vector<std::string>& notes) {
   layers.push_back(preset.layer);
   layers.push_back({Scope::command_line, wanted.flags});
   const policy::Effective effective = policy::merge(layers, policy::Approval::none);
   const std::string_view mode = word_of(effective.settings, Key::network);
   if (mode.empty() || mode == "none") return;
   const Home home = home_of(word_of(effective.settings, Key::home));
-  publish_login_ports(preset, home.kind == HomeKind::kept
-                                  ? host::kept_home(facts.state_directory, home.name)
-                                  : Path{});
+  publish_login_ports(
+      preset,
+      home.kind == HomeKind::kept ? host::kept_home(facts.state_directory, home.name) : Path{},
+      notes);
 }
 
 std::vector<policy::Layer> layers_of(const PolicySources& sources, const ActingAs* acting_as) {
@@ -294,7 +295,7 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
                        granted_trees(layers, wanted, facts)},
                       facts, notes));
   if (preset) {
-    publish_login(*preset, layers, wanted, facts);
+    publish_login(*preset, layers, wanted, facts, notes);
     layers.push_back(preset->layer);
   }
   Resolved resolved = TRY(resolve_layers(std::move(layers), approval, wanted, facts, workspace));

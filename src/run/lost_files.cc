@@ -23,13 +23,21 @@ constexpr std::size_t kMostDirectories = 64;
 constexpr std::size_t kMostInDirectory = 10'000;
 constexpr std::size_t kMostNamed = 3;
 
-// Homes in memory, from the list of homes.
-std::vector<Path> homes_in_memory(const Plan& plan) {
-  std::vector<Path> homes;
-  for (const Step& step : plan.steps)
-    if (const auto* tmpfs = std::get_if<TmpfsMount>(&step.action);
-        tmpfs != nullptr && step.origin.part == Part::home)
-      homes.push_back(tmpfs->target);
+struct OwnHome {
+  Path target{};
+  Path kept_at{};  // empty: it is in memory
+};
+
+// Homes of the sandbox's own: in memory, from the list of homes, and kept ones.
+std::vector<OwnHome> own_homes(const Plan& plan) {
+  std::vector<OwnHome> homes;
+  for (const Step& step : plan.steps) {
+    const auto* tmpfs = std::get_if<TmpfsMount>(&step.action);
+    const auto* bind = std::get_if<BindMount>(&step.action);
+    if (tmpfs != nullptr && step.origin.part == Part::home) homes.push_back({tmpfs->target, {}});
+    if (bind != nullptr && bind->through == Through::kept_home && plan.view == View::host)
+      homes.push_back({bind->target, bind->source});
+  }
   return homes;
 }
 
@@ -65,12 +73,14 @@ bool is_of_programs(const Path& path, const Path& home) {
 
 }  // namespace
 
-bool has_own_home(const Plan& plan) { return !homes_in_memory(plan).empty(); }
+bool has_own_home(const Plan& plan) { return !own_homes(plan).empty(); }
 
-std::optional<std::string> lost_files(int root, const Plan& plan) {
+std::optional<std::string> lost_files(int root, const Plan& plan, std::int64_t since) {
   std::vector<std::string> lost;
   std::size_t looked_at = 0;
-  for (const Path& home : homes_in_memory(plan)) {
+  Path kept_at;
+  for (const OwnHome& own : own_homes(plan)) {
+    const Path& home = own.target;
     const std::set<Path> planned = planned_below(home, plan);
     std::vector<Path> directories{home};
     std::ranges::copy_if(planned, std::back_inserter(directories),
@@ -89,8 +99,17 @@ std::optional<std::string> lost_files(int root, const Plan& plan) {
       [[maybe_unused]] const Result<void> unreadable_is_empty =
           for_each_entry(fd->get(), *buffer, [&](std::string_view name, unsigned char) {
             Path path = join(directory, name);
-            if (!planned.contains(path) && !is_of_programs(path, home))
-              lost.push_back(std::move(path));
+            if (planned.contains(path) || is_of_programs(path, home)) return Next::go_on;
+            if (!own.kept_at.empty()) {
+              // What earlier runs left there was told then.
+              struct stat of_entry{};
+              if (::fstatat(fd->get(), std::string(name).c_str(), &of_entry, AT_SYMLINK_NOFOLLOW) <
+                      0 ||
+                  of_entry.st_ctim.tv_sec < since)
+                return Next::go_on;
+              kept_at = own.kept_at;
+            }
+            lost.push_back(std::move(path));
             return ++entries < kMostInDirectory && lost.size() <= kMostNamed ? Next::go_on
                                                                              : Next::stop;
           });
@@ -100,7 +119,11 @@ std::optional<std::string> lost_files(int root, const Plan& plan) {
   const bool more = lost.size() > kMostNamed;
   if (more) lost.resize(kMostNamed);
   for (Path& path : lost) path = printable(path);
-  return joined(lost, ", ") + (more ? " and more were" : " was") +
+  const std::string were = joined(lost, ", ") + (more ? " and more were" : " was");
+  if (!kept_at.empty())
+    return were + " written to the sandbox's own home, which coop keeps at " + printable(kept_at) +
+           ": what you need outside belongs into the workspace";
+  return were +
          " written to the sandbox's own home, which is in memory, and is lost: use the workspace, "
          "or --rw "
          "for an existing directory";

@@ -195,6 +195,18 @@ void take_away(ExecOutput& output, const Sandbox::State& state) {
 
 }  // namespace
 
+namespace {
+
+// On the clock of the file system.
+std::int64_t begun(const Sandbox::State& state) {
+  const auto lasted = std::chrono::steady_clock::now() - state.started;
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             (std::chrono::system_clock::now() - lasted).time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
 std::vector<guards::InsideTree> inside_trees(const Sandbox::State& state) {
   const std::vector<Path> places = trees_below_homes(state.prepared.plan);
   std::vector<guards::InsideTree> trees;
@@ -570,7 +582,8 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   // Before the caller knows of the end: the next run must not doubt what this one has judged.
   state.record.leave();
   if (state.mounts.valid() && state.root.valid())
-    if (std::optional<std::string> note = lost_files(state.root.get(), state.prepared.plan))
+    if (std::optional<std::string> note =
+            lost_files(state.root.get(), state.prepared.plan, begun(state)))
       output.notes.push_back(*std::move(note));
   if (!state.network) return output;
   end_for_network(output, *state.network);

@@ -45,7 +45,7 @@ VARIABLES = {"AWS_SECRET_ACCESS_KEY": f"{CANARY}-variable", "GH_TOKEN": f"{CANAR
 class Agent:
     """How one agent takes a prompt without a terminal, where its model is, and what it keeps."""
 
-    def __init__(self, name, arguments, variables, state, settings=None, in_git=(), refused=(), git="git", login_shell=False):
+    def __init__(self, name, arguments, variables, state, settings=None, in_git=(), refused=(), git="git"):
         self.name = name
         self.arguments = arguments      # a function of the prompt and the model's address
         self.variables = variables      # of the policy file: a function of the model's address
@@ -53,7 +53,6 @@ class Agent:
         self.settings = settings or {}  # there too: JSON files, and what they need for this model
         self.in_git = in_git            # what it leaves in .git, which docs/agents.md says
         self.refused = set(refused)     # hosts that it asks for and does not get
-        self.login_shell = login_shell  # its commands get the PATH of /etc/profile: they do not find programs of the home
         self.git = git                  # how its shell commands call git with the user's settings
 
 
@@ -69,8 +68,7 @@ def opencode_settings(model):
 AGENTS = {agent.name: agent for agent in (
     Agent("claude", lambda prompt, model: ["-p", prompt, "--dangerously-skip-permissions"],
           lambda model: {"ANTHROPIC_BASE_URL": model}, ".claude"),
-    Agent("codex", lambda prompt, model: ["exec", *codex_provider(model), prompt], lambda model: {}, ".codex",
-          login_shell=True),
+    Agent("codex", lambda prompt, model: ["exec", *codex_provider(model), prompt], lambda model: {}, ".codex"),
     Agent("gemini", lambda prompt, model: ["-p", prompt, "--yolo"], lambda model: {"GOOGLE_GEMINI_BASE_URL": model}, ".gemini",
           settings={".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}},
           # Outside too it gives its commands GIT_CONFIG_GLOBAL=/dev/null.

@@ -40,7 +40,11 @@ std::string list_text(const std::vector<Preset>& presets) {
     line.resize(std::max<std::size_t>(line.size() + 1, 12), ' ');
     line += preset.title;
     line.resize(std::max<std::size_t>(line.size() + 1, 36), ' ');
-    line += "coop run -- " + (preset.commands.empty() ? preset.name : preset.commands.front());
+    const std::string& command = preset.commands.empty() ? preset.name : preset.commands.front();
+    // Without a package nothing tells it from other programs of that name.
+    const bool named =
+        preset.recognition == policy::Recognition::by_package && preset.packages.empty();
+    line += "coop run " + (named ? "--preset " + preset.name + " " : "") + "-- " + command;
     text += line + "\n";
   }
   return text + "\n`coop presets NAME` shows what one of them adds.\n";
@@ -124,9 +128,7 @@ Result<int> command_presets(const Parsed& parsed) {
   }
   const std::string& name = parsed.arguments.front();
   const policy::ShippedPreset* shipped = policy::find_preset(name);
-  if (shipped == nullptr)
-    return invalid("presets", "there is no preset \"" + printable(name) + "\"",
-                   "one of: " + joined(policy::preset_names(), ", "));
+  if (shipped == nullptr) return policy::unknown_preset("presets", name);
   const Preset preset = TRY(read(*shipped));
   TRY(print_all(json ? dumped(json_of(preset)) : one_text(preset, shipped->text)));
   return 0;

@@ -127,7 +127,7 @@ std::string help_text() {
   return text + "       coop --version\n\ncommands:\n" + summary_rows(top) +
          "\nexamples:\n"
          "  coop run -- make test             build and test in this directory, without network\n"
-         "  coop run --view host -- claude    an agent with your tools and without your secrets\n"
+         "  coop run -- claude                an agent with your tools and without your secrets\n"
          "  coop policy explain ~/.ssh        why a path can or cannot be reached\n"
          "  coop plan --why                   everything the sandbox allows, and why\n\n"
          "`coop COMMAND --help` lists the flags of a command.\n";

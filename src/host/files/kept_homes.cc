@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "base/path.h"
 #include "sys/tree/entries.h"
@@ -101,12 +102,12 @@ std::unexpected<Error> in_use(const std::string& name) {
 }
 
 // Of the sandbox that made it; later ones may have another workspace.
-Result<void> write_about(int place, const Path& workspace) {
+Result<void> write_about(int place, const Path& directory, const Path& workspace) {
   const Result<UniqueFd> file =
       open_at(place, kAbout, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (!file && file.error().errno_value == EEXIST) return {};
   if (!file) return std::unexpected(file.error());
-  return write_all(file->get(), workspace + "\n", kAbout);
+  return write_all(file->get(), workspace + "\n", join(directory, kAbout));
 }
 
 KeptHome read_home(const Path& homes, const std::string& name) {
@@ -142,10 +143,14 @@ Result<UniqueFd> hold_home(const Path& state_directory, const std::string& name,
                            const Path& workspace) {
   const Path directory = join(homes_of(state_directory), name);
   constexpr int kAttempts = 10;  // each other one that fails has removed the home meanwhile
+  std::optional<Error> missing;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Result<UniqueFd> place = enter_place(state_directory, name);
-    if (!place && place.error().errno_value == ENOENT) continue;
-    if (!place) return std::unexpected(place.error());
+    if (!place) {
+      if (place.error().errno_value != ENOENT) return std::unexpected(place.error());
+      missing = place.error();
+      continue;
+    }
     Result<UniqueFd> lock = open_lock(place->get());
     if (!lock && lock.error().errno_value == ENOENT) continue;
     if (!lock) return lock;
@@ -153,11 +158,13 @@ Result<UniqueFd> hold_home(const Path& state_directory, const std::string& name,
     TRY(lock_file(lock->get(), LOCK_SH, directory));
     if (!is_at(*lock, join(directory, kLock))) continue;
     TRY(make_home(place->get(), join(directory, kHome)));
-    TRY(write_about(place->get(), workspace));
+    TRY(write_about(place->get(), directory, workspace));
     ::futimens(lock->get(), nullptr);  // only for lists
     return lock;
   }
-  return in_use(name);
+  if (!missing) return in_use(name);
+  missing->hint = "XDG_STATE_HOME can name another directory for coop's state";
+  return std::unexpected(*std::move(missing));
 }
 
 Path kept_home(const Path& state_directory, std::string_view name) {

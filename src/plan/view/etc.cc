@@ -71,32 +71,36 @@ std::string account_name(const HostFacts& host) {
   return usable ? host.user : "user";
 }
 
+struct Accounts {
+  std::string passwd{};
+  std::string group{};
+};
+
 // Programs fail without an account for their own id (ssh, initdb, Node's os.userInfo()). The host's other accounts stay unknown.
-void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host,
-                  const Origin& origin) {
+Accounts accounts_of(const Policy& policy, const HostFacts& host) {
   const bool as_root = policy.identity == Identity::root;
   const std::uint32_t uid = as_root ? 0 : host.uid;
   const std::uint32_t gid = as_root ? 0 : host.gid;
   const std::string home = home_target(policy, host);
-  std::string passwd = "root:x:0:0:root:" + (uid == 0 ? home : "/root") + ":/bin/sh\n";
-  std::string group = "root:x:0:\n";
+  Accounts accounts{.passwd = "root:x:0:0:root:" + (uid == 0 ? home : "/root") + ":/bin/sh\n",
+                    .group = "root:x:0:\n"};
   const std::string name = account_name(host);
   if (uid != 0 && uid != kOverflowId)
-    passwd +=
+    accounts.passwd +=
         name + ":x:" + std::to_string(uid) + ":" + std::to_string(gid) + "::" + home + ":/bin/sh\n";
-  if (gid != 0 && gid != kOverflowId) group += name + ":x:" + std::to_string(gid) + ":\n";
-  passwd += "nobody:x:65534:65534:nobody:" + (uid == kOverflowId ? home : "/nonexistent") +
-            ":/usr/sbin/nologin\n";
-  group += "nogroup:x:65534:\n";
-  const auto add = [&](const char* path, std::string text) {
-    entries.push_back(Entry{.kind = Entry::Kind::file,
-                            .target = path,
-                            .text = std::move(text),
-                            .origin = origin,
-                            .why = "root, nobody and the caller; no other account of the host"});
-  };
-  add("/etc/passwd", std::move(passwd));
-  add("/etc/group", std::move(group));
+  if (gid != 0 && gid != kOverflowId) accounts.group += name + ":x:" + std::to_string(gid) + ":\n";
+  accounts.passwd += "nobody:x:65534:65534:nobody:" + (uid == kOverflowId ? home : "/nonexistent") +
+                     ":/usr/sbin/nologin\n";
+  accounts.group += "nogroup:x:65534:\n";
+  return accounts;
+}
+
+Entry account_file(Entry::Kind kind, const char* path, std::string text, const Origin& origin) {
+  return Entry{.kind = kind,
+               .target = path,
+               .text = std::move(text),
+               .origin = origin,
+               .why = "root, nobody and the caller; no other account of the host"};
 }
 
 }  // namespace
@@ -104,13 +108,34 @@ void add_accounts(std::vector<Entry>& entries, const Policy& policy, const HostF
 void add_etc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
   const Origin origin = Origin::of_coop(Part::view, to_text(View::minimal));
   add_listed(entries, policy, host, origin);
-  add_accounts(entries, policy, host, origin);
+  Accounts accounts = accounts_of(policy, host);
+  using Kind = Entry::Kind;
+  entries.push_back(account_file(Kind::file, "/etc/passwd", std::move(accounts.passwd), origin));
+  entries.push_back(account_file(Kind::file, "/etc/group", std::move(accounts.group), origin));
   add_git_identity(entries, "/etc/gitconfig", host.git_identity, origin);
   entries.push_back(Entry{.kind = Entry::Kind::symlink,
                           .target = "/etc/mtab",
                           .text = "/proc/self/mounts",
                           .origin = origin,
                           .why = "programs expect it"});
+}
+
+void add_host_accounts(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host) {
+  const Origin origin = Origin::of_coop(Part::view, to_text(View::host));
+  const auto is_granted = [&](const Path& path) {
+    return std::ranges::any_of(policy.rules, [&](const PathRule& rule) {
+      const bool shows = rule.kind != RuleKind::hide && rule.kind != RuleKind::protect;
+      return shows && is_within(path, host.fact(rule.path).canonical);
+    });
+  };
+  // A symlink leads to a list that something else makes, as on NixOS.
+  const auto add = [&](const char* path, std::string text) {
+    if (host.fact(path).kind == PathKind::file && !is_granted(path))
+      entries.push_back(account_file(Entry::Kind::cover, path, std::move(text), origin));
+  };
+  Accounts accounts = accounts_of(policy, host);
+  add("/etc/passwd", std::move(accounts.passwd));
+  add("/etc/group", std::move(accounts.group));
 }
 
 std::vector<Path> etc_paths(std::span<const std::string> names) {

@@ -125,6 +125,8 @@ void add_base(std::vector<Entry>& entries, const Policy& policy, const HostFacts
 void add_devices(std::vector<Entry>& entries, const HostFacts& host);
 // /etc of the minimal view: what policies/etc.txt lists, and files of coop's own.
 void add_etc(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
+// The host view, unless it shows the whole home: the same accounts as in the minimal one.
+void add_host_accounts(std::vector<Entry>& entries, const Policy& policy, const HostFacts& host);
 // Paths that add_etc() looks at, on a host with these names in /etc (sorted).
 std::vector<Path> etc_paths(std::span<const std::string> names);
 // A configuration of git with user.name and user.email only; none where neither is known.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "policy/quoted.h"
@@ -163,6 +164,14 @@ std::vector<std::string_view> preset_names() {
   std::vector<std::string_view> names;
   for (const ShippedPreset& preset : kPresets) names.push_back(preset.name);
   return names;
+}
+
+std::unexpected<Error> unknown_preset(std::string_view operation, const std::string& name) {
+  const std::vector<std::string_view> names = preset_names();
+  const std::string_view near = nearest(lower(name), names, 2);
+  return invalid(operation, "there is no preset \"" + printable(name) + "\"",
+                 (near.empty() ? "" : "did you mean \"" + std::string(near) + "\"? ") +
+                     ("one of: " + joined(names, ", ")));
 }
 
 // Only a file that has the name in quotes is parsed: most runs are of no agent.

@@ -79,6 +79,8 @@ std::span<const ShippedPreset> shipped_presets();
 // Null for an unknown name.
 const ShippedPreset* find_preset(std::string_view name);
 std::vector<std::string_view> preset_names();
+// The error for a name that is none; it names the nearest.
+std::unexpected<Error> unknown_preset(std::string_view operation, const std::string& name);
 
 // The one whose program has this name: "codex". Nothing is known yet about the program that the name leads to.
 const ShippedPreset* preset_for_command(std::string_view command);

@@ -1,6 +1,7 @@
 #include "policy/settings/read_values.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ranges>
 
@@ -132,8 +133,14 @@ Read read_hostname(const Node& node) {
 Read read_home(const Node& node) {
   const std::string* text = node.text();
   if (text == nullptr) return kWrongType;
-  if (is_home_name(*text)) return *text;
-  return bad_value(quote(*text) + " is not the name of a home", std::string(kHomeNames));
+  if (!is_home_name(*text))
+    return bad_value(quote(*text) + " is not the name of a home", std::string(kHomeNames));
+  // "ephemral" would be kept.
+  constexpr std::array<std::string_view, 2> kWords{"ephemeral", "workspace"};
+  const std::string_view near = nearest(lower(*text), kWords, 2);
+  if (near.empty() || near == *text) return *text;
+  return bad_value(quote(*text) + " is too like \"" + std::string(near) + "\" for a home's name",
+                   "did you mean \"" + std::string(near) + "\"? else take another name");
 }
 
 Read read_seconds(const Node& node) {

@@ -460,7 +460,9 @@ TEST(LoginPortsTest, AreThoseOfTheLoginThatNothingListensOn) {
   const std::uint16_t taken = some_port(held);
   const std::uint16_t free = free_port();
   Applied applied = with_ports({taken, free});
-  publish_login_ports(applied, home.path());
+  std::vector<std::string> notes;
+  publish_login_ports(applied, home.path(), notes);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("another program has it")));
   const Origin origin{.scope = Scope::preset, .file = "made", .name = "login"};
   policy::Settings expected;
   expected[Key::network_publish] = {
@@ -473,7 +475,7 @@ TEST(LoginPortsTest, AreThoseOfTheLoginThatNothingListensOn) {
             PublishedPort{}.address);
 
   Applied none = with_ports({taken});
-  publish_login_ports(none, home.path());
+  publish_login_ports(none, home.path(), notes);
   EXPECT_TRUE(none.layer.settings.empty()) << "an empty list would be a wish too";
 }
 
@@ -482,7 +484,8 @@ TEST(LoginPortsTest, AreClosedOnceThereIsALogin) {
   const std::uint16_t port = free_port();
   const auto publishes = [&](const Path& place) {
     Applied applied = with_ports({port});
-    publish_login_ports(applied, place);
+    std::vector<std::string> notes;
+    publish_login_ports(applied, place, notes);
     return applied.layer.settings.contains(Key::network_publish);
   };
   EXPECT_TRUE(publishes(home.path()));
