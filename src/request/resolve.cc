@@ -300,6 +300,11 @@ Result<Resolved> resolve(const Wanted& wanted, Purpose purpose) {
   }
   Resolved resolved = TRY(resolve_layers(std::move(layers), approval, wanted, facts, workspace));
   resolved.policy.workspace = named;
+  if (resolved.policy.home.kind == HomeKind::kept && is_state_in_repository(facts, workspace))
+    return invalid("kept home",
+                   "coop's state directory \"" + printable(facts.state_directory) +
+                       "\" lies in the repository: a home there may have come with it",
+                   "set XDG_STATE_HOME to another directory, or say --home ephemeral");
   if (preset) resolved.policy.home_files = preset->preset.files;
   resolved.preset = std::move(preset);
   resolved.policy.notes.insert(resolved.policy.notes.end(), notes.begin(), notes.end());

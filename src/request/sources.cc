@@ -6,6 +6,7 @@
 #include "host/environment.h"
 #include "policy/merge/bounded.h"
 #include "report/words/words.h"
+#include "request/program.h"
 #include "sys/real_path.h"
 
 namespace coop::request {
@@ -75,9 +76,19 @@ Result<PolicySources> read_policy_sources(const HostFacts& facts, const Path& wo
       TRY(read_source(Scope::project, places.project, facts, std::move(project), workspace)));
   if (const std::optional<std::string>& text = sources.of(Scope::project).text) {
     const bool approved = TRY(host::is_approved(places, *text));
-    sources.approval = approved ? policy::Approval::given : policy::Approval::none;
+    // An approval there may have come with the repository.
+    const bool given = approved && !is_state_in_repository(facts, workspace);
+    sources.approval = given ? policy::Approval::given : policy::Approval::none;
   }
   return sources;
+}
+
+bool is_state_in_repository(const HostFacts& facts, const Path& workspace) {
+  if (workspace.empty()) return false;
+  const Path home = resolved_path(facts.home);
+  const Path around = repository_around(workspace, home);
+  const Path& tree = around.empty() ? workspace : around;
+  return is_within(resolved_path(facts.state_directory), tree) && !is_within(home, tree);
 }
 
 Result<void> check_sources(const PolicySources& sources) {

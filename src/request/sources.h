@@ -28,6 +28,10 @@ struct PolicySources {
   std::vector<policy::Layer> layers() const;
 };
 
+// coop's state directory lies in the repository of the workspace, and the home does not: what is in it may have come with the
+// repository.
+bool is_state_in_repository(const HostFacts& facts, const Path& workspace);
+
 // The facts that policy files need: no probing.
 Result<HostFacts> surroundings();
 policy::Surroundings surroundings_of(const HostFacts& facts, const Path& base);

@@ -190,6 +190,29 @@ KERNEL_TEST(KernelHome, AProjectFileDoesNotMoveAnAgentsHome) {
   EXPECT_EQ(user.coop({"policy", "approve", "--yes"}).exit_code, 0);
 }
 
+// A repository can ship a state directory, and settings that make it coop's (direnv).
+KERNEL_TEST(KernelHome, AStateDirectoryInTheRepositoryIsNotObeyed) {
+  const User user;
+  make_directories(user.workspace() + "/.git");
+  make_directories(user.workspace() + "/sub/.coop");
+  write_file(user.workspace() + "/sub/.coop/policy.toml", "[sandbox]\nhostname = \"other\"\n");
+  const auto coop = [&](const std::string& state, Arguments words) {
+    RunOptions options = user.options();
+    options.environment["XDG_STATE_HOME"] = state;
+    options.directory = user.workspace() + "/sub";
+    words.insert(words.begin(), coop_binary());
+    return run_bare(words, options);
+  };
+  const Arguments kept{"run", "--home", "mine", "--", "true"};
+  const Arguments named{"run", "--", "hostname"};
+  for (const bool inside : {true, false}) {
+    const std::string state = inside ? user.workspace() + "/.state" : user / "state";
+    EXPECT_EQ(coop(state, kept).exit_code, inside ? 125 : 0);
+    EXPECT_EQ(coop(state, {"policy", "approve", "--yes"}).exit_code, 0);
+    EXPECT_EQ(coop(state, named).out == "other\n", !inside);
+  }
+}
+
 KERNEL_TEST(KernelPreset, AnAgentIsKnownByTheProgramThatTheNameLeadsTo) {
   const User user;
   const std::string program = "home/.local/bin/codex";
