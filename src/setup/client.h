@@ -36,6 +36,15 @@ struct ClientChange {
   bool operator==(const ClientChange&) const = default;
 };
 
+// A setting that the user may have, and with which a change would not do what it is for.
+struct Concern {
+  std::string file{};               // name of a ClientFile, in TOML
+  std::vector<std::string> path{};  // "*" is any name
+  Json unless{};                    // the value that is as it should be; null: none is
+  std::string text{};               // what it does
+  bool operator==(const Concern&) const = default;
+};
+
 struct Client {
   std::string name{};
   std::string title{};
@@ -47,6 +56,7 @@ struct Client {
   std::vector<std::string> shell_notes{};
   std::vector<ClientFile> files{};
   std::vector<ClientChange> changes{};
+  std::vector<Concern> concerns{};
   bool operator==(const Client&) const = default;
 };
 
