@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "policy/settings/document.h"
+#include "setup/toml/toml_edit.h"
 #include "setup/toml/toml_value.h"
 
 namespace coop::setup {
@@ -197,6 +198,18 @@ Client read_client(const ShippedClient& shipped, std::string_view program, Findi
   for (const Table* table : reader.tables(*document, "concern"))
     read_concern(*table, client, reader);
   return client;
+}
+
+std::vector<FoundConcern> find_concerns(const Client& client, std::string_view file,
+                                        std::string_view text) {
+  std::vector<FoundConcern> found;
+  for (const Concern& concern : client.concerns) {
+    if (concern.file != file) continue;
+    for (const TomlPlace& place : find_toml(text, concern.path))
+      if (concern.unless.is_null() || place.value != concern.unless)
+        found.push_back({place.line, path_text(place.path) + ": " + concern.text});
+  }
+  return found;
 }
 
 std::string shell_quoted(std::string_view word) {

@@ -74,6 +74,15 @@ std::vector<std::string_view> client_names();
 Client read_client(const ShippedClient& shipped, std::string_view program,
                    policy::Findings& findings);
 
+// What the text of one of its files has of its concerns.
+struct FoundConcern {
+  std::size_t line = 0;  // from 1
+  std::string text{};    // "profiles.x.features.shell_tool: with this profile …"
+  bool operator==(const FoundConcern&) const = default;
+};
+std::vector<FoundConcern> find_concerns(const Client& client, std::string_view file,
+                                        std::string_view text);
+
 // One word for a shell of POSIX.
 std::string shell_quoted(std::string_view word);
 

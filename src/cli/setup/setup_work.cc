@@ -6,7 +6,6 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "setup/diff.h"
-#include "setup/toml/toml_edit.h"
 #include "sys/real_path.h"
 
 namespace coop::cli {
@@ -157,16 +156,11 @@ Result<Work> work_to_take_back(const HostFacts& host, const setup::Client& clien
 
 std::vector<std::string> concerns_of(const Work& work) {
   std::vector<std::string> texts;
-  for (const setup::Concern& concern : work.client.concerns)
-    for (const FileWork& file : work.files) {
-      if (file.name != concern.file) continue;
-      for (const setup::TomlPlace& place :
-           setup::find_toml(file.edit.after.value_or(""), concern.path))
-        if (concern.unless.is_null() || place.value != concern.unless)
-          texts.push_back("line " + std::to_string(place.line) + " of " +
-                          printable(file.file.target) + ": " +
-                          printable(setup::path_text(place.path)) + ": " + concern.text);
-    }
+  for (const FileWork& file : work.files)
+    for (const setup::FoundConcern& found :
+         setup::find_concerns(work.client, file.name, file.edit.after.value_or("")))
+      texts.push_back("line " + std::to_string(found.line) + " of " + printable(file.file.target) +
+                      ": " + printable(found.text));
   return texts;
 }
 
