@@ -144,6 +144,7 @@ Result<Work> work_to_take_back(const HostFacts& host, const setup::Client& clien
                                const Record& record) {
   Work work{.client = client, .record = record_path(host, client.name), .before = record};
   std::vector<setup::PlacedFile> places;
+  places.reserve(client.files.size());
   for (const ClientFile& file : client.files) places.push_back(place_of(host, file));
   TRY(with_context(printable(work.record), setup::check_record(record, client, places)));
   for (const FileRecord& file : record.files) {
