@@ -41,7 +41,7 @@ Json example_of(const Argument& argument) {
       {"command", "make test"}, {"program", "make"},
       {"path", "README.md"},    {"pattern", "TODO"},
       {"content", "text"},      {"old", "before"},
-      {"new", "after"},    {"url", "https://example.org/"}};
+      {"new", "after"},         {"url", "https://example.org/"}};
   const std::string type = argument.schema.value("type", "");
   if (type == "integer" || type == "number") return 1;
   if (type == "boolean") return true;
