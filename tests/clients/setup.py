@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from run_tests import main, need
+from run_tests import main, need, only_if
 from turn import CLAUDE, CODEX, COOP, GEMINI, GEMINI_LOGIN, Turn, claude, codex, codex_settings, gemini
 
 CANARY = "canary-4471"
@@ -237,9 +237,8 @@ class Files(unittest.TestCase):
     def record(self):
         return os.path.join(self.home, ".local/state/coop/setup/claude.json")
 
+    @only_if(os.geteuid() == 0)  # who could write the files of others
     def test_as_root_the_home_of_another_user_is_refused(self):
-        if os.geteuid() != 0:
-            self.skipTest("only root could write the files of others")
         os.chown(self.home, 65534, 65534)
         self.refused("belongs to another user")
         ran = setup(self.home, "--undo", "--yes")
