@@ -1,9 +1,15 @@
 # bash completion for coop; made by `coop completion bash`
+_coop_homes() { coop home ls --json 2>/dev/null | sed -n 's/^ *"name": "\([A-Za-z0-9][A-Za-z0-9._-]*\)",*$/\1/p'; }
+_coop_runs() { coop quarantine list --json 2>/dev/null | sed -n 's/^ *"id": "\([A-Za-z0-9][A-Za-z0-9._-]*\)",*$/\1/p'; }
 _coop() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index
+  local at=$COMP_CWORD current=${COMP_WORDS[COMP_CWORD]} previous index word
   local command=${COMP_WORDS[1]}
-  # Bash makes "@" a word of its own.
-  [[ $previous != @ ]] || { current=@$current; previous=${COMP_WORDS[COMP_CWORD-2]}; }
+  COMPREPLY=()
+  # Bash makes "@" and "=" words of their own.
+  case ${COMP_WORDS[at-1]} in @) current=@$current; ((--at)) ;; =@) current=@$current ;; esac
+  case $current in =) current= ;; =@) current=@ ;; esac
+  case ${COMP_WORDS[at-1]} in =|=@) ((--at)) ;; esac
+  previous=${COMP_WORDS[at-1]}
   for ((index = 1; index < COMP_CWORD; ++index)); do
     if [[ ${COMP_WORDS[index]} == -- ]]; then
       if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- "$current"));
@@ -16,6 +22,19 @@ _coop() {
     # No file names: an "@" needs no backslash.
     [[ $1 != @* ]] || compopt +o filenames 2>/dev/null || true
   }
+  # Flags, arguments, and behind how many words there may be paths. Without a dash, no flag that is there.
+  _coop_or() {
+    [[ $current != -* ]] || { _coop_words "$1"; return; }
+    local words=$2
+    if [[ -n $3 && $((COMP_CWORD - 1)) -gt $3 ]]; then
+      ((!$3)) || words=
+      COMPREPLY=($(compgen -f -- "$current"))
+    fi
+    for word in $1; do
+      [[ $word == --help || " ${COMP_WORDS[*]} " == *" $word "* ]] || words+=" $word"
+    done
+    COMPREPLY+=($(compgen -W "$words" -- "$current"))
+  }
   if ((COMP_CWORD == 1)); then _coop_words 'run plan policy trust quarantine home presets config tool mcp setup hook status completion man --help --version'; return; fi
   if ((COMP_CWORD > 2)); then case $command in
     policy|quarantine|home|config) command+=" ${COMP_WORDS[2]}" ;;
@@ -27,7 +46,7 @@ _coop() {
     --best-effort) _coop_words 'landlock limits proc'; return ;;
     --cache) _coop_words 'bazel bun cargo ccache composer deno go gradle huggingface maven npm nuget pip pnpm poetry sccache uv yarn'; return ;;
     --deny-net) _coop_words '@alpine @bitbucket @codeberg @conda @crates @debian @docker @ghcr @github @gitlab @go @gradle @hex @huggingface @maven @nodejs @npm @nuget @packagist @pypi @rubygems @rust @ubuntu'; return ;;
-    --home) _coop_words 'ephemeral workspace'; return ;;
+    --home) _coop_words '$(_coop_homes) ephemeral workspace'; return ;;
     --log-format) _coop_words 'json text'; return ;;
     --mode) _coop_words 'dynamic static'; return ;;
     --network) _coop_words 'allowlist full host none veth'; return ;;
@@ -45,33 +64,33 @@ _coop() {
     quarantine) _coop_words 'list restore remove --help' ;;
     home) _coop_words 'ls path rm --help' ;;
     config) _coop_words 'check --help' ;;
-    'run') _coop_words '--workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
-    'plan') _coop_words '--why --workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' ;;
-    'policy show') _coop_words '--origin --json --workspace --help' ;;
-    'policy check') COMPREPLY=($(compgen -f -W '--scope --json --workspace --help' -- "$current")) ;;
-    'policy explain') COMPREPLY=($(compgen -f -W '--workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' -- "$current")) ;;
-    'policy hosts') _coop_words '@github @gitlab @bitbucket @codeberg @npm @nodejs @pypi @conda @crates @rust @go @docker @ghcr @debian @ubuntu @alpine @maven @gradle @rubygems @nuget @packagist @hex @huggingface --json --help' ;;
-    'policy diff') COMPREPLY=($(compgen -f -W '--json --workspace --help' -- "$current")) ;;
-    'policy export') _coop_words '--scope --workspace --help' ;;
-    'policy import') COMPREPLY=($(compgen -f -W '--scope --dry-run --workspace --help' -- "$current")) ;;
-    'policy approve') _coop_words '--yes --revoke --workspace --help' ;;
-    'policy schema') _coop_words '--help' ;;
-    'trust') _coop_words 'terminal:default --group --as --cron --agent --config --json --workspace --help' ;;
-    'quarantine list') _coop_words '--json --help' ;;
-    'quarantine restore') COMPREPLY=($(compgen -f -W '--help' -- "$current")) ;;
-    'quarantine remove') _coop_words '--all --help' ;;
-    'home ls') _coop_words '--json --help' ;;
-    'home path') _coop_words '--help' ;;
-    'home rm') _coop_words '--help' ;;
-    'presets') _coop_words 'aider amp auggie claude cline codex continue copilot crush cursor droid gemini goose kilo opencode pi qwen --json --help' ;;
-    'config check') COMPREPLY=($(compgen -f -W '--json --config --help' -- "$current")) ;;
-    'tool') _coop_words 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url --list --on-leak --plain --json --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
-    'mcp') _coop_words '--http --token-file --on-leak --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' ;;
-    'setup') _coop_words 'claude codex copilot cursor gemini opencode vscode --bash --dry-run --yes --undo --json --help' ;;
-    'hook') _coop_words 'claude --help' ;;
-    'status') _coop_words '--json --help' ;;
-    'completion') _coop_words 'bash zsh fish --help' ;;
-    'man') _coop_words 'coop coop-run coop-policy coop-mcp --help' ;;
+    'run') _coop_or '--workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' '' ;;
+    'plan') _coop_or '--why --workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' '' ;;
+    'policy show') _coop_or '--origin --json --workspace --help' '' ;;
+    'policy check') _coop_or '--scope --json --workspace --help' '' 0;;
+    'policy explain') _coop_or '--workspace --view --home --preset --import-login --no-preset --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --timeout --output-limit --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --cron --verbose --log-format --quiet --tty --no-tty --terminal --json --help --' '' 0;;
+    'policy hosts') _coop_or '--json --help' '@github @gitlab @bitbucket @codeberg @npm @nodejs @pypi @conda @crates @rust @go @docker @ghcr @debian @ubuntu @alpine @maven @gradle @rubygems @nuget @packagist @hex @huggingface' ;;
+    'policy diff') _coop_or '--json --workspace --help' '' 0;;
+    'policy export') _coop_or '--scope --workspace --help' '' ;;
+    'policy import') _coop_or '--scope --dry-run --workspace --help' '' 0;;
+    'policy approve') _coop_or '--yes --revoke --workspace --help' '' ;;
+    'policy schema') _coop_or '--help' '' ;;
+    'trust') _coop_or '--group --as --cron --agent --config --json --workspace --help' 'terminal:default' ;;
+    'quarantine list') _coop_or '--json --help' '$(_coop_runs)' ;;
+    'quarantine restore') _coop_or '--help' '$(_coop_runs)' 2;;
+    'quarantine remove') _coop_or '--all --help' '$(_coop_runs)' ;;
+    'home ls') _coop_or '--json --help' '' ;;
+    'home path') _coop_or '--help' '$(_coop_homes)' ;;
+    'home rm') _coop_or '--help' '$(_coop_homes)' ;;
+    'presets') _coop_or '--json --help' 'aider amp auggie claude cline codex continue copilot crush cursor droid gemini goose kilo opencode pi qwen' ;;
+    'config check') _coop_or '--json --config --help' '' 0;;
+    'tool') _coop_or '--list --on-leak --plain --json --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' 'bash exec read_file write_file edit_file list_files search_files send_file fetch_url' ;;
+    'mcp') _coop_or '--http --token-file --on-leak --workspace --view --home --show-home --hide-secrets --rw --ro --hide --overlay --tmpfs --cache --share-cache --allow-guarded --chdir --as-self --as-root --env --pass-env --unsafe-env --hostname --time-offset --debug --no-debug --network --allow-network --allow-net --deny-net --allow-udp --publish --host-port --mptcp --socket --unsafe --memory --pids --cpus --tmp-size --open-files --file-size --require --best-effort --mode --static --containers --vm --allow-kvm --config --as --channel --group --agent --verbose --log-format --terminal --help' '' ;;
+    'setup') _coop_or '--bash --dry-run --yes --undo --json --help' 'claude codex copilot cursor gemini opencode vscode' ;;
+    'hook') _coop_or '--help' 'claude' ;;
+    'status') _coop_or '--json --help' '' ;;
+    'completion') _coop_or '--help' 'bash zsh fish' ;;
+    'man') _coop_or '--help' 'coop coop-run coop-policy coop-mcp run plan policy trust quarantine home presets config tool mcp setup hook status completion man' ;;
   esac
 }
 complete -o filenames -F _coop coop

@@ -46,7 +46,7 @@ Result<void> read_command(const Json& json, Command& command) {
   const Json& value = json.at("command");
   if (value.is_string()) {
     const std::string text = TRY(text_at(json, "command"));
-    command.arguments = {"/bin/sh", "-c", text};
+    command.arguments = {"/bin/sh", "-c", "--", text};
     return {};
   }
   if (!value.is_array() || value.empty())

@@ -251,7 +251,7 @@ constexpr std::array kFlags{
            set_value(o, Key::home, flag, std::string(v));
            return {};
          },
-         one_of("ephemeral workspace")}
+         Values{ValueKind::home, "ephemeral workspace"}}
         .bounded_by("home"),
     Flag{"--preset", "", "NAME", kFiles,
          "with what this agent needs (default: of the agent that COMMAND is; see `coop presets`)",

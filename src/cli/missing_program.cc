@@ -74,9 +74,7 @@ class Search {
         return name() + " is not in the sandbox; outside it is " + printable(path) +
                how_to_show(real_path(path).value_or(path));
     return name() + " was not found inside the sandbox" +
-           (program_.contains('/')
-                ? ""
-                : ", and is in no directory that the PATH outside names in full");
+           (program_.contains('/') ? "" : ", and is not on the PATH outside");
   }
 
  private:

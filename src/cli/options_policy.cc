@@ -19,7 +19,7 @@ Result<Request> read_request(const Parsed& parsed, const Path& workspace) {
   if (request.preset) request.options.command = request.preset->command;
   if (request.options.command.empty() && request.acting_as && request.acting_as->cron != nullptr &&
       !request.acting_as->cron->command.empty())
-    request.options.command = {"/bin/sh", "-c", request.acting_as->cron->command};
+    request.options.command = {"/bin/sh", "-c", "--", request.acting_as->cron->command};
   return request;
 }
 

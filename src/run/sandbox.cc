@@ -105,8 +105,8 @@ Result<ExecOutput> exec(const Policy& policy, const Command& command,
 
 Result<ExecOutput> exec(const Policy& policy, std::string_view shell_command,
                         std::optional<std::chrono::milliseconds> timeout, const ExecHooks& hooks) {
-  return exec(policy, Command{.arguments = {"/bin/sh", "-c", std::string(shell_command)}}, timeout,
-              hooks);
+  return exec(policy, Command{.arguments = {"/bin/sh", "-c", "--", std::string(shell_command)}},
+              timeout, hooks);
 }
 
 }  // namespace coop

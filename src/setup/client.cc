@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "policy/settings/document.h"
+#include "setup/toml/toml_edit.h"
 #include "setup/toml/toml_value.h"
 
 namespace coop::setup {
@@ -20,13 +21,14 @@ constexpr ShippedClient kClients[]{
 #include "clients.inc"
 };
 
-constexpr std::array<std::string_view, 3> kTables{"client", "file", "change"};
+constexpr std::array<std::string_view, 4> kTables{"client", "file", "change", "concern"};
 constexpr std::array<std::string_view, 7> kClientKeys{
     "title", "commands", "traces", "measured", "no_shell", "notes", "shell_notes"};
 constexpr std::array<std::string_view, 6> kFileKeys{"name",     "path",  "instead",
                                                     "moved_by", "moved", "format"};
 constexpr std::array<std::string_view, 6> kChangeKeys{"way",   "file", "set",
                                                       "value", "add",  "items"};
+constexpr std::array<std::string_view, 4> kConcernKeys{"file", "at", "unless", "text"};
 
 class ClientReader {
  public:
@@ -149,6 +151,19 @@ void read_change(const Table& table, Client& client, ClientReader& reader) {
   }
 }
 
+void read_concern(const Table& table, Client& client, ClientReader& reader) {
+  reader.check_keys(table, kConcernKeys);
+  Concern concern{.file = reader.text(table, "file"),
+                  .path = reader.texts(table, "at"),
+                  .text = reader.text(table, "text")};
+  const auto file = std::ranges::find(client.files, concern.file, &ClientFile::name);
+  if (file == client.files.end() || file->format != Format::toml)
+    reader.error({}, "there is no TOML file " + in_quotes(concern.file));
+  if (concern.path.empty() || concern.text.empty()) reader.error({}, "a concern needs at and text");
+  if (const Entry* unless = find(table, "unless")) concern.unless = json_of(unless->value);
+  client.concerns.push_back(std::move(concern));
+}
+
 }  // namespace
 
 std::string_view to_text(Way way) { return way == Way::tools ? "tools" : "shell"; }
@@ -180,7 +195,21 @@ Client read_client(const ShippedClient& shipped, std::string_view program, Findi
     read_about(*about->value.table(), client, reader);
   for (const Table* table : reader.tables(*document, "file")) read_file(*table, client, reader);
   for (const Table* table : reader.tables(*document, "change")) read_change(*table, client, reader);
+  for (const Table* table : reader.tables(*document, "concern"))
+    read_concern(*table, client, reader);
   return client;
+}
+
+std::vector<FoundConcern> find_concerns(const Client& client, std::string_view file,
+                                        std::string_view text) {
+  std::vector<FoundConcern> found;
+  for (const Concern& concern : client.concerns) {
+    if (concern.file != file) continue;
+    for (const TomlPlace& place : find_toml(text, concern.path))
+      if (concern.unless.is_null() || place.value != concern.unless)
+        found.push_back({place.line, path_text(place.path) + ": " + concern.text});
+  }
+  return found;
 }
 
 std::string shell_quoted(std::string_view word) {

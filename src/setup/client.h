@@ -36,6 +36,15 @@ struct ClientChange {
   bool operator==(const ClientChange&) const = default;
 };
 
+// A setting that the user may have, and with which a change would not do what it is for.
+struct Concern {
+  std::string file{};               // name of a ClientFile, in TOML
+  std::vector<std::string> path{};  // "*" is any name
+  Json unless{};                    // the value that is as it should be; null: none is
+  std::string text{};               // what it does
+  bool operator==(const Concern&) const = default;
+};
+
 struct Client {
   std::string name{};
   std::string title{};
@@ -47,6 +56,7 @@ struct Client {
   std::vector<std::string> shell_notes{};
   std::vector<ClientFile> files{};
   std::vector<ClientChange> changes{};
+  std::vector<Concern> concerns{};
   bool operator==(const Client&) const = default;
 };
 
@@ -63,6 +73,15 @@ std::vector<std::string_view> client_names();
 // With `program`, the path of coop, in the values. Mistakes become findings.
 Client read_client(const ShippedClient& shipped, std::string_view program,
                    policy::Findings& findings);
+
+// What the text of one of its files has of its concerns.
+struct FoundConcern {
+  std::size_t line = 0;  // from 1
+  std::string text{};    // "profiles.x.features.shell_tool: with this profile …"
+  bool operator==(const FoundConcern&) const = default;
+};
+std::vector<FoundConcern> find_concerns(const Client& client, std::string_view file,
+                                        std::string_view text);
 
 // One word for a shell of POSIX.
 std::string shell_quoted(std::string_view word);

@@ -11,7 +11,8 @@ namespace coop::setup {
 namespace {
 
 constexpr std::size_t kContext = 3;
-constexpr std::size_t kLongestLine = 300;
+constexpr std::size_t kLongestLine = 300;  // of one that stays
+constexpr std::size_t kAround = 80;        // characters beside a change within a longer line
 constexpr std::size_t kMostCells = std::size_t{1} << 22;  // of the table of common lines
 
 using Lines = std::vector<std::string_view>;
@@ -29,6 +30,9 @@ Lines lines_of_text(std::string_view text) {
 struct Step {
   char mark = ' ';
   std::string_view line{};
+  // How much of its ends is not shown. Only of what has not changed: who says yes to a diff has seen all of the change.
+  std::size_t front = 0;
+  std::size_t back = 0;
 };
 
 // The middle of two texts whose ends are equal.
@@ -83,17 +87,64 @@ std::vector<Step> steps_between(const Lines& before, const Lines& after) {
   return steps;
 }
 
-std::string shown(const Step& step) {
-  std::string_view line = step.line;
-  const bool has_end = line.ends_with('\n');
-  if (has_end) line.remove_suffix(1);
+std::string_view without_end(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::string_view rest = line.substr(std::min(line.size(), kLongestLine));
-  line.remove_suffix(rest.size());
+  return line;
+}
+
+bool is_inside_character(std::string_view text, std::size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+}
+
+// Leaves out what two long lines have in common at both ends, but for a little.
+void shorten_pair(Step& before, Step& after) {
+  const std::string_view one = without_end(before.line);
+  const std::string_view other = without_end(after.line);
+  if (std::max(one.size(), other.size()) <= kLongestLine) return;
+  const std::size_t shorter = std::min(one.size(), other.size());
+  const auto same = [&](std::size_t at) { return one[at] == other[at]; };
+  const auto same_at_end = [&](std::size_t at) {
+    return one[one.size() - 1 - at] == other[other.size() - 1 - at];
+  };
+  std::size_t front = 0;
+  while (front < shorter && same(front)) ++front;
+  std::size_t back = 0;
+  while (back < shorter - front && same_at_end(back)) ++back;
+  front -= std::min(front, kAround);
+  while (front > 0 && is_inside_character(one, front)) --front;
+  back -= std::min(back, kAround);
+  while (back > 0 && is_inside_character(one, one.size() - back)) --back;
+  before.front = after.front = front;
+  before.back = after.back = back;
+}
+
+// Of lines that took each other's place, the first with the first, and so on.
+void shorten(std::vector<Step>& steps) {
+  for (std::size_t at = 0; at < steps.size();) {
+    std::size_t added = at;
+    while (added < steps.size() && steps[added].mark == '-') ++added;
+    std::size_t end = added;
+    while (end < steps.size() && steps[end].mark == '+') ++end;
+    for (std::size_t pair = 0; at + pair < added && added + pair < end; ++pair)
+      shorten_pair(steps[at + pair], steps[added + pair]);
+    at = std::max(end, at + 1);
+  }
+  for (Step& step : steps) {
+    const std::size_t size = without_end(step.line).size();
+    if (step.mark != ' ' || size <= kLongestLine) continue;
+    step.back = size - kLongestLine;
+    while (is_inside_character(step.line, size - step.back)) ++step.back;
+  }
+}
+
+std::string shown(const Step& step) {
+  std::string_view line = without_end(step.line);
+  line = line.substr(step.front, line.size() - step.front - step.back);
   const std::size_t blanks = std::min(line.find_first_not_of('\t'), line.size());
-  std::string text = step.mark + std::string(blanks, '\t') + printable(line.substr(blanks));
-  if (!rest.empty()) text += "…";
-  return text + (has_end ? "\n" : "\n\\ no newline at the end\n");
+  return step.mark + std::string(step.front > 0 ? "…" : "") + std::string(blanks, '\t') +
+         printable(line.substr(blanks)) + (step.back > 0 ? "…" : "") + "\n" +
+         (step.line.ends_with('\n') ? "" : "\\ no newline at the end\n");
 }
 
 std::string range_text(std::size_t first, std::size_t count) {
@@ -119,7 +170,8 @@ std::string hunk_text(const std::vector<Step>& steps, std::size_t begin, std::si
 std::string unified_diff(std::string_view before, std::string_view after,
                          std::string_view before_name, std::string_view after_name) {
   if (before == after) return {};
-  const std::vector<Step> steps = steps_between(lines_of_text(before), lines_of_text(after));
+  std::vector<Step> steps = steps_between(lines_of_text(before), lines_of_text(after));
+  shorten(steps);
   std::string text = "--- " + printable(before_name) + "\n+++ " + printable(after_name) + "\n";
   const auto next_change = [&](std::size_t from) {
     while (from < steps.size() && steps[from].mark == ' ') ++from;

@@ -6,8 +6,8 @@
 
 namespace coop::setup {
 
-// A unified diff with three lines of context; empty if the two are equal. Lines are shown printable, and long ones cut: it
-// is to be read, not applied.
+// A unified diff with three lines of context; empty if the two are equal. Lines are shown printable, and what has not changed
+// in long ones is cut: it is to be read, not applied.
 std::string unified_diff(std::string_view before, std::string_view after,
                          std::string_view before_name, std::string_view after_name);
 

@@ -9,15 +9,15 @@ import subprocess
 import tempfile
 import unittest
 
-from run_tests import main, need
+from run_tests import main, need, only_if
 from turn import CLAUDE, CODEX, COOP, GEMINI, GEMINI_LOGIN, Turn, claude, codex, codex_settings, gemini
 
 CANARY = "canary-4471"
 IN_SANDBOX = "hostname; pwd; cat ~/canary {home}/canary; echo made > made.txt; exit 7"
 
 
-def setup(home, *words, program=COOP):
-    return subprocess.run([program, "setup", *words], env={"HOME": home, "PATH": os.environ["PATH"]}, cwd="/",
+def setup(home, *words, program=COOP, cwd="/", **variables):
+    return subprocess.run([program, "setup", *words], env={"HOME": home, "PATH": os.environ["PATH"], **variables}, cwd=cwd,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -234,6 +234,108 @@ class Files(unittest.TestCase):
         self.assertEqual(contents(self.settings), b'{"mine": 1}')
         self.assertFalse(os.path.exists(os.path.join(self.home, ".claude.json")))  # written before, and taken back
 
+    def record(self):
+        return os.path.join(self.home, ".local/state/coop/setup/claude.json")
+
+    @only_if(os.geteuid() == 0)  # who could write the files of others
+    def test_as_root_the_home_of_another_user_is_refused(self):
+        os.chown(self.home, 65534, 65534)
+        self.refused("belongs to another user")
+        ran = setup(self.home, "--undo", "--yes")
+        self.assertEqual((ran.returncode, "belongs to another user" in ran.stderr), (125, True))
+        os.chown(self.home, 0, 0)
+        os.chown(os.path.dirname(self.settings), 65534, 65534)
+        self.refused("belongs to another user")
+
+    def test_a_record_of_another_form_is_not_obeyed(self):
+        self.assertEqual(setup(self.home, "claude", "--yes").returncode, 0)
+        text = contents(self.record()).decode()
+
+        def refuse(said):
+            ran = setup(self.home, "--undo", "--yes")
+            self.assertEqual(ran.returncode, 125, ran.stdout)
+            self.assertIn(said, ran.stderr)
+
+        other = os.path.join(self.home, "other.json")
+        self.put("{}", other)
+        self.put(text.replace(self.settings, other), self.record())
+        refuse("which is not a setting of Claude Code")
+        self.assertEqual(contents(other), b"{}")
+        self.put(text, self.record())
+        os.chmod(self.record(), 0o622)
+        refuse("can be written by other users")
+        os.remove(self.record())
+        os.mkfifo(self.record(), 0o600)
+        refuse("is not a plain file")
+        os.remove(self.record())
+        self.put(text, other)
+        os.symlink(other, self.record())
+        refuse("is a symlink")
+
+    def test_state_in_the_project_is_refused(self):
+        project = os.path.join(self.home, "project")
+        inner = os.path.join(project, "src")
+        os.makedirs(os.path.join(project, ".git"))
+        os.makedirs(inner)
+        state = os.path.join(project, ".state")
+        for words in (("claude", "--yes"), ("--undo", "--yes")):
+            for place in (project, inner):
+                ran = setup(self.home, *words, cwd=place, XDG_STATE_HOME=state)
+                self.assertEqual(ran.returncode, 125)
+                self.assertIn("lies in the project", ran.stderr)
+        self.assertFalse(os.path.exists(state))
+        self.assertEqual(setup(self.home, "claude", "--yes", cwd=inner).returncode, 0)
+        self.assertEqual(setup(self.home, "--undo", "--yes", cwd="/", XDG_STATE_HOME=state).returncode, 0)
+
+    def test_directories_that_it_made_go_again(self):
+        before = os.listdir(self.home)
+        for client in ("cursor", "copilot", "vscode", "codex"):
+            self.assertEqual(setup(self.home, client, "--yes").returncode, 0)
+        self.put("mine", os.path.join(self.home, ".codex/mine"))
+        self.assertEqual(setup(self.home, "--undo", "--yes").returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.home)), sorted([*before, ".codex", ".local"]))
+        self.assertEqual(os.listdir(os.path.join(self.home, ".codex")), ["mine"])
+        listed = {one["name"]: one for one in json.loads(setup(self.home, "--json", PATH="/nowhere").stdout)["clients"]}
+        self.assertEqual({name for name, one in listed.items() if one["found"]}, {"claude", "codex"})
+
+    def test_settings_that_work_against_it_are_named(self):
+        config = os.path.join(self.home, ".codex/config.toml")
+        os.makedirs(os.path.dirname(config))
+        self.put("# mine\n[mcp_servers.coop]\nenabled = false\nenv = { A = \"1\" }\n[profiles.x.features]\n"
+                 "shell_tool = true\n[profiles.y]\nsandbox_mode = \"read-only\"\n", config)
+        for _ in range(2):
+            ran = setup(self.home, "codex", "--yes")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            lines = contents(config).decode().splitlines()
+            for name in ("enabled", "env", "shell_tool = true"):
+                line = next(at + 1 for at, text in enumerate(lines) if text.startswith(name))
+                self.assertIn(f"line {line} of {config}: ", ran.stderr)
+            self.assertNotIn("profiles.y", ran.stderr)
+            self.assertNotIn("is set up", ran.stderr)
+            self.assertIn("other settings of yours work against them", ran.stderr)
+
+    def test_a_link_is_shown_with_its_target(self):
+        mine = os.path.join(self.home, "dotfiles.json")
+        self.put("{}\n", mine)
+        os.symlink(mine, self.settings)
+        self.assertIn(f"+++ {self.settings} -> {mine}\n", setup(self.home, "claude", "--dry-run").stdout)
+
+    def test_mistakes_of_the_caller_are_named_once(self):
+        self.assertEqual(setup(self.home, "claude", "--yes").returncode, 0)
+        ran = setup(self.home, "claude", "--bash", "--yes")
+        self.assertIn("coop: setup claude: it is set up the other way", ran.stderr)
+        ran = setup(self.home, "--bash")
+        self.assertEqual(ran.returncode, 125)
+        self.assertIn("--bash needs the name of a client", ran.stderr)
+
+    def test_a_hook_without_an_output_refuses(self):
+        event = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "id"}})
+        for end in (">&-", ">/dev/full", ">/dev/null"):
+            ran = subprocess.run(["sh", "-c", f'"$0" hook claude {end}', COOP], input=event, stderr=subprocess.PIPE, text=True,
+                                 check=False)
+            self.assertEqual(ran.returncode, 2, end)
+            self.assertNotEqual(ran.stderr, "")
+
     def test_a_hook_refuses_what_it_does_not_know(self):
         for event in ("", "{", "{}", '{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {}}'):
             ran = subprocess.run([COOP, "hook", "claude"], input=event, capture_output=True, text=True, check=False)
@@ -250,6 +352,13 @@ class Files(unittest.TestCase):
                              cwd=work, capture_output=True, text=True, check=False)
         self.assertEqual((ran.returncode, ran.stdout), (124, "x"))
         self.assertIn("killed after its timeout", ran.stderr)
+
+    def test_a_command_is_no_option_of_bash(self):
+        for command in ("--help", "-x", "-c id"):
+            ran = subprocess.run([COOP, "tool", "bash", "--plain", json.dumps({"command": command})], cwd=self.home,
+                                 env={**os.environ, "HOME": "/"}, capture_output=True, text=True, check=False)
+            self.assertEqual((ran.returncode, ran.stdout), (127, ""), command)
+            self.assertIn("not found", ran.stderr)
 
 
 need(*(path for path in (CLAUDE, CODEX, GEMINI) if not os.path.exists(path)))

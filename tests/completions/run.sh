@@ -6,6 +6,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HOME=$work XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work XDG_CACHE_HOME=$work TERM=dumb
 cd "$work"
+PATH=$(dirname "$coop"):$PATH
+# Kept homes and a run's quarantine: one whose name a shell would take for more than a word is left out.
+# shellcheck disable=SC2016 # that is its name
+mkdir -p "$work"/.local/state/coop/homes/{claude-x-1a2b,other.home,'$(touch${IFS}bad)'}/home
+chmod -R go-w "$work/.local"
 fail() { echo "completions: $*" >&2; exit 1; }
 for shell in bash zsh fish; do
   command -v "$shell" >/dev/null || fail "$shell is not installed"
@@ -18,6 +23,13 @@ expect() {
   out=$("complete_$shell" "$line" 2>"$work/errors") || fail "$shell: $line: exit $?: $(cat "$work/errors")"
   [[ ! -s $work/errors ]] || fail "$shell: $line: $(cat "$work/errors")"
   grep -qE -- "(^|[[:space:]])$word([[:space:]]|\$)" <<<"$out" || fail "$shell: $line: no $word in: $out"
+}
+
+# The same of a word that must not be offered.
+refuse() {
+  local shell=$1 word=$2 line=$3 out
+  out=$("complete_$shell" "$line" 2>"$work/errors") || true
+  ! grep -qE -- "(^|[[:space:]])$word([[:space:]]|\$)" <<<"$out" || fail "$shell: $line: $word in: $out"
 }
 
 complete_bash() {
@@ -57,7 +69,28 @@ for shell in bash fish; do
   expect "$shell" @github "coop run --allow-net @gith"
   expect "$shell" .git/config "coop run --allow-guarded .git/c"
   expect "$shell" check "coop policy "
+  expect "$shell" claude-x-1a2b "coop home rm "
+  expect "$shell" other.home "coop home path o"
+  expect "$shell" claude-x-1a2b "coop run --home cl"
+  expect "$shell" ephemeral "coop run --home "
+  expect "$shell" policy "coop man "
+  refuse "$shell" ls "coop home rm "
+  refuse "$shell" coop.zsh "coop quarantine restore "
+  expect "$shell" coop.zsh "coop quarantine restore zdyupr4s "
 done
+[[ ! -e bad ]] || fail "the name of a home was run as a command"
+refuse bash --help "coop home rm "
+refuse bash --json "coop status --json "
+# As bash takes the words of "--preset=cl" and "--allow-net=@gith" apart.
+expect bash claude "coop run --preset = cl"
+expect bash claude "coop run --preset ="
+expect bash @github "coop run --allow-net = @ gith"
+expect bash @github "coop run --allow-net =@ gith"
+grep -q "agent's login" "$work/coop.zsh" && fail "zsh: an apostrophe ends the text"
+for shell in zsh fish; do
+  grep -qE "the agent('\\\\'|\\\\)'s login" "$work/coop.$shell" || fail "$shell: no apostrophe in a help text"
+done
+expect fish --preset=claude "coop run --preset=cl"
 
 # zsh: the file is sound, defines the function when it is sourced, and completes.
 zsh -f -n "$work/coop.zsh" 2>"$work/errors" || fail "zsh: $(cat "$work/errors")"
@@ -67,5 +100,9 @@ zsh -f -c 'autoload -Uz compinit; compinit -D -u; source "$1"; print -r -- $_com
 [[ $(cat "$work/out") == _coop ]] || fail "zsh: coop is not completed by _coop"
 complete_zsh "coop run --allow-n" >"$work/out" 2>"$work/errors"
 grep -q -- '--allow-net' "$work/out" || fail "zsh: no --allow-net in: $(cat "$work/out" "$work/errors")"
+complete_zsh "coop home rm cla" >"$work/out2" 2>"$work/errors"
+grep -q 'claude-x-1a2b' "$work/out2" || fail "zsh: no kept home in: $(cat "$work/out2" "$work/errors")"
+complete_zsh "coop run --preset=clau" >"$work/out2" 2>"$work/errors"
+grep -q 'preset=claude' "$work/out2" || fail "zsh: no preset in: $(cat "$work/out2" "$work/errors")"
 grep -qiE 'error|not found|bad |invalid' "$work/out" && fail "zsh: $(cat "$work/out")"
 echo "completions: bash, fish and zsh load and complete"

@@ -22,6 +22,8 @@ using setup::Client;
 using setup::Way;
 
 constexpr int kNotConfirmed = 1;
+constexpr const char* kNotAll =
+    " has coop's entries, but other settings of yours work against them: see above";
 
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -60,7 +62,7 @@ Result<std::vector<Listed>> list_clients(const HostFacts& host, const Path& prog
   for (const std::string_view name : setup::client_names()) {
     Listed one{.client = TRY(read_client(name, program))};
     one.found = is_found(host, one.client);
-    const std::optional<setup::Record> record = TRY(read_record(record_path(host, name)));
+    const std::optional<setup::Record> record = TRY(read_record(host, name));
     if (record) one.way = record->way;
     all.push_back(std::move(one));
   }
@@ -125,6 +127,7 @@ Json work_json(const Work& work, const std::vector<std::string>& notes) {
   for (const FileWork& file : work.files) {
     const std::string name = printable(file.file.path);
     files.push_back({{"path", name},
+                     {"target", printable(file.file.target)},
                      {"changes", file.changes()},
                      {"created", !file.edit.before && file.edit.after},
                      {"removed", file.edit.before && !file.edit.after},
@@ -180,13 +183,17 @@ Result<int> set_up(const Parsed& parsed, const HostFacts& host, const Path& prog
     return invalid("setup " + client.name + " --bash", client.no_shell,
                    "without --bash its shell is off, and it has coop's");
   const Work work = TRY(with_context("setup " + client.name, work_to_set_up(host, client, way)));
+  const std::vector<std::string> concerns = concerns_of(work);
   if (!work.changes() && !parsed.has("--json")) {
-    say(client.title + " is set up already");
+    for (const std::string& concern : concerns) say(concern);
+    say(client.title + (concerns.empty() ? " is set up already" : kNotAll));
     return 0;
   }
-  return show_and_do(parsed, {work}, {notes_of(work, way, program)},
-                     client.title + " is set up; start it anew. To take it back: coop setup " +
-                         client.name + " --undo");
+  std::vector<std::string> notes = notes_of(work, way, program);
+  notes.insert(notes.end(), concerns.begin(), concerns.end());
+  return show_and_do(parsed, {work}, {std::move(notes)},
+                     client.title + (concerns.empty() ? " is set up" : kNotAll) +
+                         "; start it anew. To take it back: coop setup " + client.name + " --undo");
 }
 
 Result<int> take_back(const Parsed& parsed, const HostFacts& host, const Path& program) {
@@ -194,7 +201,7 @@ Result<int> take_back(const Parsed& parsed, const HostFacts& host, const Path& p
   std::vector<std::vector<std::string>> notes;
   for (const std::string_view name : setup::client_names()) {
     if (!parsed.arguments.empty() && name != parsed.arguments.front()) continue;
-    const std::optional<setup::Record> record = TRY(read_record(record_path(host, name)));
+    const std::optional<setup::Record> record = TRY(read_record(host, name));
     if (!record) continue;
     const Client client = TRY(read_client(name, program));
     all.push_back(
@@ -214,6 +221,12 @@ Result<int> take_back(const Parsed& parsed, const HostFacts& host, const Path& p
 Result<int> command_setup(const Parsed& parsed) {
   const HostFacts host = TRY(request::surroundings());
   const Path program = TRY(read_link("/proc/self/exe"));
+  if (parsed.arguments.empty() && !parsed.has("--undo"))
+    for (const std::string_view flag : {"--bash", "--dry-run", "--yes"})
+      if (parsed.has(flag))
+        return invalid("setup", std::string(flag) + " needs the name of a client",
+                       "coop setup claude " + std::string(flag));
+  if (parsed.has("--undo") || !parsed.arguments.empty()) TRY(check_places(host));
   if (parsed.has("--undo")) return take_back(parsed, host, program);
   if (!parsed.arguments.empty()) return set_up(parsed, host, program);
   const std::vector<Listed> all = TRY(list_clients(host, program));

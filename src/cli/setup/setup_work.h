@@ -13,6 +13,7 @@
 namespace coop::cli {
 
 struct FileWork {
+  std::string name{};  // of the ClientFile; empty when it is taken back
   host::SettingsFile file{};
   setup::FileEdit edit{};
   bool changes() const { return edit.before != edit.after; }
@@ -29,14 +30,22 @@ struct Work {
 };
 
 Result<setup::Client> read_client(std::string_view name, std::string_view program);
+
+// The home must be the caller's; and coop's state must not lie in the project of the working directory, whose repository
+// could ship a record with entries to "take back".
+Result<void> check_places(const HostFacts& host);
+
 Path record_path(const HostFacts& host, std::string_view client);
 // nullopt: the client is not set up.
-Result<std::optional<setup::Record>> read_record(const Path& path);
+Result<std::optional<setup::Record>> read_record(const HostFacts& host, std::string_view client);
 
 // Reads and computes; nothing is written. A client that is set up the other way is an error.
 Result<Work> work_to_set_up(const HostFacts& host, const setup::Client& client, setup::Way way);
 Result<Work> work_to_take_back(const HostFacts& host, const setup::Client& client,
                                const setup::Record& record);
+
+// The user's settings in its files with which the changes do not do what they are for, by file and line.
+std::vector<std::string> concerns_of(const Work& work);
 
 // The diffs of all files.
 std::string diff_text(const Work& work);

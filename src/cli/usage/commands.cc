@@ -89,15 +89,15 @@ constexpr std::array kHostGroup{ArgumentInfo{"GROUP", kHostValue}};
 constexpr std::array kTwoFiles{ArgumentInfo{"A", kPathValue}, ArgumentInfo{"B", kPathValue}};
 constexpr std::array kSender{ArgumentInfo{"SENDER", one_of("terminal:default")}};
 constexpr std::array kToolArguments{ArgumentInfo{"NAME", kToolValue}, ArgumentInfo{"JSON"}};
-constexpr std::array kRun{ArgumentInfo{"ID"}};
-constexpr std::array kRunAndPath{ArgumentInfo{"ID"}, ArgumentInfo{"PATH", kPathValue}};
-constexpr std::array kHome{ArgumentInfo{"NAME"}};
-constexpr std::array kHomes{ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"},
-                            ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}, ArgumentInfo{"NAME"}};
+constexpr std::array kRun{ArgumentInfo{"ID", kRunValue}};
+constexpr std::array kRunAndPath{ArgumentInfo{"ID", kRunValue}, ArgumentInfo{"PATH", kPathValue}};
+constexpr std::array kHome{ArgumentInfo{"NAME", kHomeValue}};
+constexpr ArgumentInfo kOneHome{"NAME", kHomeValue};
+constexpr std::array kHomes{kOneHome, kOneHome, kOneHome, kOneHome, kOneHome, kOneHome};
 constexpr std::array kPreset{ArgumentInfo{"NAME", kPresetValue}};
 constexpr std::array kClient{ArgumentInfo{"CLIENT", kClientValue}};
 constexpr std::array kHookClient{ArgumentInfo{"CLIENT", one_of("claude")}};
-constexpr std::array kPage{ArgumentInfo{"PAGE", one_of("coop coop-run coop-policy coop-mcp")}};
+constexpr std::array kPage{ArgumentInfo{"PAGE", kPageValue}};
 constexpr std::array kShell{ArgumentInfo{"SHELL", one_of("bash zsh fish")}};
 
 Result<int> become_tool(const Parsed& parsed) { return become("tools", "tool", parsed.words); }
@@ -341,8 +341,9 @@ constexpr std::array kCommands{
         .name = "tool",
         .synopsis = "NAME ['{\"argument\": …}'] [FLAGS]\n--list [FLAGS]",
         .summary = "call one tool (bash, read_file, …) as an agent would",
-        .text = "Prints the result. Without --as and --channel the caller is the agent itself: "
-                "trust full, always in the sandbox.",
+        .text =
+            "Prints the result. `coop tool NAME --help` shows the tool's arguments. Without --as "
+            "and --channel the caller is the agent itself: trust full, always in the sandbox.",
         .examples =
             "coop tool bash '{\"command\": \"make test\"}'\ncoop tool read_file '{\"path\": "
             "\"README.md\", \"limit\": 20}' --json\ncoop tool --list --as bob\n",
@@ -350,7 +351,8 @@ constexpr std::array kCommands{
         .arguments = kToolArguments,
         .flags = kToolFlags,
         .run_flags = RunFlags::sandbox,
-        .run = become_tool},
+        .run = become_tool,
+        .help = become_tool},
     CommandInfo{
         .name = "mcp",
         .synopsis = "[--http 127.0.0.1:PORT] [FLAGS]",
@@ -358,7 +360,7 @@ constexpr std::array kCommands{
         .text = "On standard input and output. Without --as and --channel the caller is the "
                 "agent itself: trust full, always in the sandbox; without --workspace it "
                 "works in the current directory.",
-        .examples = "claude mcp add coop -- coop mcp\n"
+        .examples = "claude mcp add --scope user coop -- coop mcp\n"
                     "coop mcp --workspace ~/project\n"
                     "coop mcp --config /srv/gateway/coop.toml --channel "
                     "signal:+15555550101\n"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <ranges>
@@ -17,13 +18,25 @@ namespace coop::cli {
 
 namespace {
 
+std::string top_names() {
+  std::vector<std::string_view> names;
+  for (const CommandInfo& command : commands())
+    if (subcommand_of(command).empty()) names.push_back(command.name);
+  return joined(names, " ");
+}
+
+enum class Shell : std::uint8_t { bash, zsh, fish };
+
 // The words to choose from; empty for texts, numbers and paths.
-std::string choices_of(const Values& values) {
+std::string fixed_words(const Values& values) {
   std::set<std::string_view> names;
   switch (values.kind) {
     case ValueKind::text:
-    case ValueKind::path: return "";
-    case ValueKind::choice: return std::string(values.words);
+    case ValueKind::path:
+    case ValueKind::run: return "";
+    case ValueKind::choice:
+    case ValueKind::home: return std::string(values.words);
+    case ValueKind::page: return std::string(values.words) + " " + top_names();
     case ValueKind::cache:
       for (const policy::CacheEntry& cache : policy::caches()) names.insert(cache.name);
       break;
@@ -39,6 +52,37 @@ std::string choices_of(const Values& values) {
   return joined(names, " ");
 }
 
+// The function of the script that prints what is there on this machine; empty where nothing depends on it.
+std::string_view function_of(const Values& values) {
+  if (values.kind == ValueKind::home) return "_coop_homes";
+  return values.kind == ValueKind::run ? "_coop_runs" : "";
+}
+
+// These functions. The names are taken from the lines of JSON in which nothing else can stand, and a name that a shell could
+// take for more than a word is left out. It is the coop of the PATH that is asked: Tab must not start one of the directory.
+std::string functions_for(Shell shell) {
+  std::string text;
+  for (const auto& [name, command, key] : {std::array{"_coop_homes", "home ls", "name"},
+                                           std::array{"_coop_runs", "quarantine list", "id"}}) {
+    const std::string body = "coop " + std::string(command) +
+                             " --json 2>/dev/null | sed -n 's/^ *\"" + key +
+                             "\": \"\\([A-Za-z0-9][A-Za-z0-9._-]*\\)\",*$/\\1/p'";
+    if (shell == Shell::fish) text += "function " + std::string(name) + "; " + body + "; end\n";
+    else if (shell == Shell::bash) text += std::string(name) + "() { " + body + "; }\n";
+    else text += std::string(name) + "() { compadd -- \"$@\" $(" + body + "); }\n";
+  }
+  return text;
+}
+
+// With what is there on this machine, which bash and fish ask for when they complete.
+std::string choices_of(const Values& values, Shell shell) {
+  std::string words = fixed_words(values);
+  const std::string function(function_of(values));
+  if (function.empty()) return words;
+  if (!words.empty()) words += " ";
+  return words + (shell == Shell::fish ? "(" : "$(") + function + ")";
+}
+
 // Groups have no words but their subcommands'.
 enum class Kind : std::uint8_t { group, runnable };
 
@@ -47,13 +91,6 @@ std::vector<const CommandInfo*> all_of(Kind kind) {
   for (const CommandInfo& command : commands())
     if ((command.run == nullptr) == (kind == Kind::group)) found.push_back(&command);
   return found;
-}
-
-std::string top_names() {
-  std::vector<std::string_view> names;
-  for (const CommandInfo& command : commands())
-    if (subcommand_of(command).empty()) names.push_back(command.name);
-  return joined(names, " ");
 }
 
 std::string subcommand_names(const CommandInfo& group) {
@@ -76,23 +113,29 @@ bool takes_paths(const CommandInfo& command) {
   return command.run_flags == RunFlags::all || std::ranges::any_of(command.arguments, is_path);
 }
 
-std::string argument_choices(const CommandInfo& command) {
+std::string argument_choices(const CommandInfo& command, Shell shell) {
   std::string text;
   for (const ArgumentInfo& argument : command.arguments) {
-    const std::string choices = choices_of(argument.values);
-    if (!choices.empty()) text += choices + " ";
+    const std::string choices = choices_of(argument.values, shell);
+    if (!choices.empty() && !text.contains(choices)) text += (text.empty() ? "" : " ") + choices;
   }
   return text;
 }
 
-// The words of every flag's value, by the flag's name: a flag means the same to all commands, or their words are put
+// A word first, then a path.
+bool begins_with_word(const CommandInfo& command) {
+  return takes_paths(command) && !command.arguments.empty() &&
+         !function_of(command.arguments.front().values).empty();
+}
+
+// For bash: the words of every flag's value, by the flag's name: a flag means the same to all commands, or their words are put
 // together.
 std::map<std::string, std::set<std::string>> values_by_flag(ValueKind wanted) {
   std::map<std::string, std::set<std::string>> values;
   for (const CommandInfo* command : all_of(Kind::runnable))
     for (const Flag& flag : shown_flags(*command)) {
       if (flag.placeholder.empty()) continue;
-      const std::string choices = choices_of(flag.values);
+      const std::string choices = choices_of(flag.values, Shell::bash);
       const bool path = flag.values.kind == ValueKind::path;
       if (path != (wanted == ValueKind::path) || (!path && choices.empty())) continue;
       for (const std::string_view name : {flag.name, flag.alias}) {
@@ -107,12 +150,17 @@ std::map<std::string, std::set<std::string>> values_by_flag(ValueKind wanted) {
 
 std::string bash() {
   std::string text =
-      "# bash completion for coop; made by `coop completion bash`\n"
+      "# bash completion for coop; made by `coop completion bash`\n" + functions_for(Shell::bash) +
       "_coop() {\n"
-      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} index\n"
+      "  local at=$COMP_CWORD current=${COMP_WORDS[COMP_CWORD]} previous index word\n"
       "  local command=${COMP_WORDS[1]}\n"
-      "  # Bash makes \"@\" a word of its own.\n"
-      "  [[ $previous != @ ]] || { current=@$current; previous=${COMP_WORDS[COMP_CWORD-2]}; }\n"
+      "  COMPREPLY=()\n"
+      "  # Bash makes \"@\" and \"=\" words of their own.\n"
+      "  case ${COMP_WORDS[at-1]} in @) current=@$current; ((--at)) ;; =@) current=@$current ;; "
+      "esac\n"
+      "  case $current in =) current= ;; =@) current=@ ;; esac\n"
+      "  case ${COMP_WORDS[at-1]} in =|=@) ((--at)) ;; esac\n"
+      "  previous=${COMP_WORDS[at-1]}\n"
       "  for ((index = 1; index < COMP_CWORD; ++index)); do\n"
       "    if [[ ${COMP_WORDS[index]} == -- ]]; then\n"
       "      if ((index + 1 == COMP_CWORD)); then COMPREPLY=($(compgen -c -- \"$current\"));\n"
@@ -124,6 +172,21 @@ std::string bash() {
       "    COMPREPLY=($(compgen -W \"$1\" -- \"$current\"))\n"
       "    # No file names: an \"@\" needs no backslash.\n"
       "    [[ $1 != @* ]] || compopt +o filenames 2>/dev/null || true\n"
+      "  }\n"
+      "  # Flags, arguments, and behind how many words there may be paths. Without a dash, no flag "
+      "that is there.\n"
+      "  _coop_or() {\n"
+      "    [[ $current != -* ]] || { _coop_words \"$1\"; return; }\n"
+      "    local words=$2\n"
+      "    if [[ -n $3 && $((COMP_CWORD - 1)) -gt $3 ]]; then\n"
+      "      ((!$3)) || words=\n"
+      "      COMPREPLY=($(compgen -f -- \"$current\"))\n"
+      "    fi\n"
+      "    for word in $1; do\n"
+      "      [[ $word == --help || \" ${COMP_WORDS[*]} \" == *\" $word \"* ]] || words+=\" "
+      "$word\"\n"
+      "    done\n"
+      "    COMPREPLY+=($(compgen -W \"$words\" -- \"$current\"))\n"
       "  }\n"
       "  if ((COMP_CWORD == 1)); then _coop_words '" +
       top_names() +
@@ -142,41 +205,58 @@ std::string bash() {
     text += "    " + std::string(group->name) + ") _coop_words '" + subcommand_names(*group) +
             " --help' ;;\n";
   for (const CommandInfo* command : all_of(Kind::runnable)) {
-    std::string words = argument_choices(*command);
-    for (const Flag& flag : shown_flags(*command)) words += std::string(flag.name) + " ";
-    if (command->rest == Rest::command) words += "-- ";
-    words.pop_back();
-    text += "    '" + std::string(command->name) + "') ";
-    text += takes_paths(*command)
-                ? "COMPREPLY=($(compgen -f -W '" + words + "' -- \"$current\")) ;;\n"
-                : "_coop_words '" + words + "' ;;\n";
+    const std::string words = argument_choices(*command, Shell::bash);
+    std::string flags;
+    for (const Flag& flag : shown_flags(*command)) flags += std::string(flag.name) + " ";
+    if (command->rest == Rest::command) flags += "-- ";
+    flags.pop_back();
+    const std::size_t names = 1 + static_cast<std::size_t>(std::ranges::count(command->name, ' '));
+    text += "    '" + std::string(command->name) + "') _coop_or '" + flags + "' '" + words + "' " +
+            (begins_with_word(*command) ? std::to_string(names)
+             : takes_paths(*command)    ? "0"
+                                        : "") +
+            ";;\n";
   }
   return text + "  esac\n}\ncomplete -o filenames -F _coop coop\n";
 }
 
-// zsh and fish take a description beside each flag.
-std::string escaped(std::string_view text, std::string_view special) {
+// zsh and fish take a description beside each flag, between apostrophes.
+std::string escaped(std::string_view text, std::string_view special, std::string_view apostrophe) {
   std::string result;
   for (const char c : text) {
-    if (c == '\'') continue;
+    if (c == '\'') {
+      result += apostrophe;
+      continue;
+    }
     if (special.find(c) != std::string_view::npos) result += '\\';
     result += c;
   }
   return result;
 }
 
+std::string for_zsh(std::string_view text, std::string_view special) {
+  return escaped(text, special, "'\\''");
+}
+
+std::string for_fish(std::string_view text) { return escaped(text, "\\", "\\'"); }
+
 std::string zsh_action(const Values& values) {
   if (values.kind == ValueKind::path) return "_files";
-  const std::string words = choices_of(values);
-  return words.empty() ? "" : "(" + escaped(words, ":") + ")";
+  const std::string words = for_zsh(fixed_words(values), ":");
+  const std::string function(function_of(values));
+  // A space first: no further arguments are put behind the function's name.
+  if (!function.empty()) return " " + function + (words.empty() ? "" : " " + words);
+  return words.empty() ? "" : "(" + words + ")";
 }
 
 std::string zsh_words(const CommandInfo& command) {
   std::string text = "      _arguments -S";
   for (const Flag& flag : shown_flags(command)) {
-    text += " \\\n        '*" + std::string(flag.name) + "[" + escaped(flag.help, "[]:") + "]";
+    // With "=" the value may stand in the same word.
+    text += " \\\n        '*" + std::string(flag.name) + (flag.placeholder.empty() ? "" : "=") +
+            "[" + for_zsh(flag.help, "[]:") + "]";
     if (!flag.placeholder.empty())
-      text += ":" + escaped(flag.placeholder, ":") + ":" + zsh_action(flag.values);
+      text += ":" + for_zsh(flag.placeholder, ":") + ":" + zsh_action(flag.values);
     text += "'";
   }
   for (const ArgumentInfo& argument : command.arguments)
@@ -188,13 +268,14 @@ std::string zsh_words(const CommandInfo& command) {
 }
 
 std::string zsh() {
-  std::string text =
-      "#compdef coop\n# made by `coop completion zsh`\n_coop() {\n"
-      "  if (( CURRENT == 2 )); then compadd " +
-      top_names() +
-      "; return; fi\n"
-      "  local command=$words[2]\n"
-      "  case $command in\n";
+  std::string text = "#compdef coop\n# made by `coop completion zsh`\n" +
+                     functions_for(Shell::zsh) +
+                     "_coop() {\n"
+                     "  if (( CURRENT == 2 )); then compadd " +
+                     top_names() +
+                     "; return; fi\n"
+                     "  local command=$words[2]\n"
+                     "  case $command in\n";
   for (const CommandInfo* group : all_of(Kind::group))
     text += "    " + std::string(group->name) + ") if (( CURRENT == 3 )); then compadd " +
             subcommand_names(*group) +
@@ -220,26 +301,27 @@ std::string fish_words(const CommandInfo& command) {
   const std::string start = "complete -c coop -n " + fish_condition(command);
   std::string text;
   for (const Flag& flag : shown_flags(command)) {
-    const std::string words = choices_of(flag.values);
+    const std::string words = choices_of(flag.values, Shell::fish);
     text += start + " -l " + std::string(flag.name.substr(2));
     if (!flag.placeholder.empty()) text += flag.values.kind == ValueKind::path ? " -r -F" : " -x";
     if (!words.empty()) text += " -a '" + words + "'";
-    text += " -d '" + escaped(flag.help, "") + "'\n";
+    text += " -d '" + for_fish(flag.help) + "'\n";
   }
-  std::string words = argument_choices(command);
+  const std::string words = argument_choices(command, Shell::fish);
   if (words.empty()) return text;
-  words.pop_back();
-  return text + start + " -f -a '" + words + "'\n";
+  if (!begins_with_word(command)) return text + start + " -f -a '" + words + "'\n";
+  const std::size_t names = 2 + static_cast<std::size_t>(std::ranges::count(command.name, ' '));
+  return text + start.substr(0, start.size() - 1) + "; and test (count (commandline -opc)) -le " +
+         std::to_string(names) + "' -f -a '" + words + "'\n";
 }
 
 std::string fish() {
-  std::string text =
-      "# made by `coop completion fish`\n"
-      "complete -c coop -n __fish_use_subcommand -f -a '" +
-      top_names() + "'\n";
+  std::string text = "# made by `coop completion fish`\n" + functions_for(Shell::fish) +
+                     "complete -c coop -n __fish_use_subcommand -f -a '" + top_names() + "'\n";
   for (const CommandInfo* group : all_of(Kind::group))
-    text += "complete -c coop -n " + fish_condition(*group) + " -a '" + subcommand_names(*group) +
-            "'\n";
+    text += "complete -c coop -n '__fish_seen_subcommand_from " + std::string(group->name) +
+            "; and not __fish_seen_subcommand_from " + subcommand_names(*group) + "' -f -a '" +
+            subcommand_names(*group) + "'\n";
   for (const CommandInfo* command : all_of(Kind::runnable)) text += fish_words(*command);
   return text;
 }

@@ -159,6 +159,7 @@ Result<int> run_command(const CommandInfo& command, Arguments words) {
   if (command.run == nullptr) return dispatch_in(command, words);
   const Parsed parsed = TRY(parse_command(command, words));
   if (!parsed.has("--help")) return command.run(parsed);
+  if (command.help != nullptr && !parsed.arguments.empty()) return command.help(parsed);
   print(help_text(command));
   return 0;
 }

@@ -24,13 +24,16 @@ enum class ValueKind : std::uint8_t {
   host_group,
   tool,
   preset,
-  client
+  client,
+  page,  // of the manual
+  home,  // a kept home, or one of `words`
+  run    // that has left files in the quarantine
 };
 
 // What a flag's value or an argument may be, for completions.
 struct Values {
   ValueKind kind = ValueKind::text;
-  std::string_view words{};  // of ValueKind::choice, with spaces between
+  std::string_view words{};  // of ValueKind::choice and ::home, with spaces between
 };
 inline constexpr Values kPathValue{ValueKind::path};
 inline constexpr Values kCacheValue{ValueKind::cache};
@@ -39,6 +42,9 @@ inline constexpr Values kHostValue{ValueKind::host_group};  // or any other host
 inline constexpr Values kToolValue{ValueKind::tool};
 inline constexpr Values kPresetValue{ValueKind::preset};
 inline constexpr Values kClientValue{ValueKind::client};
+inline constexpr Values kPageValue{ValueKind::page, "coop coop-run coop-policy coop-mcp"};
+inline constexpr Values kHomeValue{ValueKind::home};
+inline constexpr Values kRunValue{ValueKind::run};
 constexpr Values one_of(std::string_view words) { return {ValueKind::choice, words}; }
 
 struct Options;
@@ -104,6 +110,8 @@ struct CommandInfo {
   RunFlags run_flags = RunFlags::none;
   Rest rest = Rest::arguments;
   Result<int> (*run)(const Parsed& parsed) = nullptr;  // null: a group of subcommands
+  // Prints help about what the arguments name; null: there is only that of the command.
+  Result<int> (*help)(const Parsed& parsed) = nullptr;
 };
 
 // In the order of `coop --help`; subcommands follow their group.

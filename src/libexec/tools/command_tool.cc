@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "libexec/tools/commands.h"
+#include "libexec/tools/tool_help.h"
 #include "libexec/tools/tools_options.h"
 #include "sys/fd.h"
 
@@ -25,7 +26,8 @@ std::string list_text(policy::TrustLevel trust) {
   for (const tools::ToolInfo* tool : tools::tools_for(trust))
     text += std::string(tool->name) +
             std::string(14 - std::min<std::size_t>(tool->name.size(), 13), ' ') +
-            std::string(tool->description) + "\n";
+            std::string(tool->description) + "\n" + std::string(14, ' ') +
+            "arguments: " + argument_names(*tool) + "\n";
   return text.empty() ? "this trust may use no tools\n" : text;
 }
 
@@ -84,14 +86,14 @@ Result<int> command_tool(const cli::Parsed& flags) {
     return 0;
   }
   options.request.calls = tools::Calls::one;
-  if (const tools::ToolInfo* tool = tools::find_tool(flags.arguments.front()))
-    options.request.first = tool->reach;
+  const tools::ToolInfo* tool = tools::find_tool(flags.arguments.front());
+  if (tool != nullptr) options.request.first = tool->reach;
   const tools::OpenedTools opened = TRY(tools::open_tools(options.request));
   const Json call = flags.arguments.size() < 2 ? Json::object() : parse_json(flags.arguments[1]);
   if (call.is_discarded())
     return invalid("tool",
                    "the arguments are not JSON: " + printable(flags.arguments[1].substr(0, 80)),
-                   R"(write them like '{"path": "README.md"}')");
+                   "write them like '" + (tool == nullptr ? "{…}" : example_of(*tool)) + "'");
   const tools::ToolOutput output = opened.toolbox->call(flags.arguments[0], call);
   if (flags.has("--plain")) return print_plain(output);
   if (flags.has("--json")) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libexec/tools/commands.h"
+#include "libexec/tools/tool_help.h"
 
 namespace {
 
@@ -19,7 +20,10 @@ coop::Result<int> dispatch(coop::cli::Arguments arguments) {
   const coop::cli::Parsed parsed =
       TRY(coop::cli::parse_command(*coop::cli::find_command(name), arguments.subspan(1)));
   if (parsed.has("--help")) {
-    coop::cli::print(help_text(*parsed.command));
+    const coop::tools::ToolInfo* tool =
+        parsed.arguments.empty() ? nullptr : coop::tools::find_tool(parsed.arguments.front());
+    coop::cli::print(tool == nullptr ? help_text(*parsed.command)
+                                     : coop::libexec::tool_help(*tool));
     return 0;
   }
   return name == "tool" ? coop::libexec::command_tool(parsed) : coop::libexec::command_mcp(parsed);

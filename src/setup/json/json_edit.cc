@@ -169,14 +169,49 @@ Result<std::string> remove_value(std::string_view text, const JsonNode& root, co
   return result;
 }
 
-// The text as it was, when what the edit inserted still stands there letter by letter.
-std::optional<std::string> exactly_back(std::string_view text, const JsonNode& value,
-                                        const Done& done) {
+// What the file means without the value, and without the objects and lists that were made for it.
+Json meaning_without(Json root, const Done& done) {
+  Names path = done.change.path;
+  if (done.change.kind == ChangeKind::add) {
+    Json* list = find_in(root, path);
+    for (std::size_t at = list->size(); at-- > 0;)
+      if ((*list)[at] == done.change.value) {
+        list->erase(at);
+        break;
+      }
+  } else {
+    find_in(root, path.first(path.size() - 1))->erase(path.back());
+    path = path.first(path.size() - 1);
+  }
+  for (std::size_t made = done.made; made > 0 && !path.empty(); --made) {
+    if (!find_in(root, path)->empty()) break;
+    const std::string& name = path.back();
+    path = path.first(path.size() - 1);
+    find_in(root, path)->erase(name);
+  }
+  return root;
+}
+
+// The old value again. A record that another program has written could hold more than one value.
+Result<Undone> old_value_back(std::string_view text, const JsonNode& root, const JsonNode& value,
+                              const Done& done) {
+  const JsonNode old = TRY(with_context("the recorded value", scan_json(done.removed)));
+  Change back = done.change;
+  back.value = json_of(old, done.removed);
+  std::string result = replaced(text, {value.span, done.removed});
+  TRY(checked(result, with_change(json_of(root, text), back)));
+  return Undone{std::move(result), Undoing::taken_back};
+}
+
+// The text as it was, when what the edit inserted still stands there letter by letter. Of a record that another program has
+// written, that could be more than the value.
+std::optional<std::string> exactly_back(std::string_view text, const JsonNode& root,
+                                        const JsonNode& value, const Done& done) {
   if (value.span.begin < done.value_at) return std::nullopt;
   const std::size_t begin = value.span.begin - done.value_at;
   if (!text.substr(begin).starts_with(done.inserted)) return std::nullopt;
   std::string result = replaced(text, {{begin, begin + done.inserted.size()}, done.removed});
-  if (!scan_json(result)) return std::nullopt;
+  if (!checked(result, meaning_without(json_of(root, text), done))) return std::nullopt;
   return result;
 }
 
@@ -206,9 +241,9 @@ Result<Undone> undo_json(std::string_view text, const Done& done) {
   if (value == nullptr) return Undone{std::string(text), Undoing::gone};
   if (json_of(*value, text) != done.change.value)
     return Undone{std::string(text), Undoing::changed};
-  if (done.replaced)
-    return Undone{replaced(text, {value->span, done.removed}), Undoing::taken_back};
-  if (std::optional<std::string> before = exactly_back(text, *value, done))
+  if (done.replaced && done.change.kind == ChangeKind::set)
+    return old_value_back(text, root, *value, done);
+  if (std::optional<std::string> before = exactly_back(text, root, *value, done))
     return Undone{std::move(*before), Undoing::taken_back};
   std::string result = TRY(remove_value(text, root, done));
   return Undone{std::move(result), Undoing::taken_back};

@@ -192,6 +192,35 @@ bool is_without(const Json& now, Json before, Names path) {
   return false;
 }
 
+// Of the statement that says most of the path: in an inline table the value has none of its own.
+std::size_t line_of(std::string_view text, const std::vector<Statement>& statements, Names path) {
+  const Statement* best = nullptr;
+  for (const Statement& statement : statements)
+    if (begins_with(path, statement.path) &&
+        (best == nullptr || statement.path.size() > best->path.size()))
+      best = &statement;
+  if (best == nullptr) return 0;
+  // Blank lines and comments before it may belong to its line.
+  const std::size_t begin =
+      best->kind == StatementKind::value ? best->value.begin : best->line.begin;
+  return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, begin), '\n'));
+}
+
+void collect(const Json& at, Names pattern, std::vector<std::string>& path,
+             std::vector<TomlPlace>& found) {
+  if (pattern.empty()) {
+    found.push_back({.path = path, .value = at});
+    return;
+  }
+  if (!at.is_object()) return;
+  for (const auto& [name, value] : at.items()) {
+    if (pattern.front() != "*" && pattern.front() != name) continue;
+    path.push_back(name);
+    collect(value, pattern.subspan(1), path, found);
+    path.pop_back();
+  }
+}
+
 std::optional<std::string> exactly_back(std::string_view text, std::size_t value,
                                         const Done& done) {
   if (value < done.value_at) return std::nullopt;
@@ -234,9 +263,17 @@ Result<Undone> undo_toml(std::string_view text, const Done& done) {
   const Statement* value = find_value(statements, done.change.path);
   std::optional<std::string> result;
   if (value != nullptr && done.replaced) {
+    // A record that another program has written could hold more than one value.
+    const Result<Json> old = meaning_of("value = " + done.removed + "\n");
     result = replaced(text, {value->value, done.removed});
-    if (meaning_of(*result)) return Undone{std::move(*result), Undoing::taken_back};
-    return cannot(done.change);
+    const Result<Json> now = meaning_of(*result);
+    if (!old || old->size() != 1 || !now) return cannot(done.change);
+    Json expected = before;
+    Json* at = &expected;
+    for (const std::string& name : done.change.path) at = &(*at)[name];
+    *at = old->at("value");
+    if (!is_alike(*now, expected)) return cannot(done.change);
+    return Undone{std::move(*result), Undoing::taken_back};
   }
   const auto is_right = [&](const std::optional<std::string>& candidate) {
     const Result<Json> now = candidate ? meaning_of(*candidate) : cannot(done.change);
@@ -250,6 +287,17 @@ Result<Undone> undo_toml(std::string_view text, const Done& done) {
   }
   if (!is_right(result)) return cannot(done.change);
   return Undone{std::move(*result), Undoing::taken_back};
+}
+
+std::vector<TomlPlace> find_toml(std::string_view text, std::span<const std::string> pattern) {
+  std::vector<TomlPlace> found;
+  const Result<Json> document = meaning_of(text);
+  if (!document) return found;
+  std::vector<std::string> path;
+  collect(*document, pattern, path, found);
+  const std::vector<Statement> statements = scan_toml(text);
+  for (TomlPlace& place : found) place.line = line_of(text, statements, place.path);
+  return found;
 }
 
 bool toml_says_nothing(std::string_view text) {

@@ -174,7 +174,8 @@ ToolOutput bash(const ShellPlace& place, const Runner& runner, const Json& argum
   const std::string shell = arguments.at("command").get<std::string>();
   if (shell.empty()) return refusal("the command is empty");
   const std::chrono::milliseconds timeout = timeout_of(place, arguments);
-  Result<Command> command = prepared(place, {.arguments = {"/bin/bash", "-c", shell}}, arguments);
+  Result<Command> command =
+      prepared(place, {.arguments = {"/bin/bash", "-c", "--", shell}}, arguments);
   if (!command) return refusal(command.error());
   if (place.lacks_bash == nullptr || !*place.lacks_bash) {
     const Result<ExecOutput> output = runner(*command, timeout);

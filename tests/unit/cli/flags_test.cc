@@ -230,7 +230,7 @@ TEST(FlagsTest, EveryFlagIsInTheHelpTheManualAndTheCompletions) {
     EXPECT_THAT(manual, HasSubstr(".B " + name));
     EXPECT_THAT(manual, HasSubstr(flag.help));
     EXPECT_THAT(bash, HasSubstr(name));
-    EXPECT_THAT(zsh, HasSubstr("'*" + name + "["));
+    EXPECT_THAT(zsh, HasSubstr("'*" + name + (flag.placeholder.empty() ? "[" : "=[")));
     EXPECT_THAT(fish, HasSubstr(" -l " + name.substr(2) + " "));
     if (!flag.alias.empty()) {
       EXPECT_THAT(help_text(*find_command("run")), HasSubstr(", " + std::string(flag.alias)));

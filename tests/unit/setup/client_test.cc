@@ -56,6 +56,24 @@ TEST(SetupClientTest, ThePathOfCoopIsFilledIn) {
   EXPECT_EQ(client.changes, expected);
 }
 
+TEST(SetupClientTest, SettingsThatWorkAgainstCodexAreFound) {
+  policy::Findings findings;
+  const Client client = read_client(*find_client("codex"), "/c", findings);
+  const std::string good =
+      "[mcp_servers.coop]\nenabled = true\n[profiles.x]\nsandbox_mode = \"read-only\"\n";
+  EXPECT_EQ(find_concerns(client, "config", good), std::vector<FoundConcern>{});
+  const std::vector<FoundConcern> expected{
+      {2, "mcp_servers.coop.enabled: Codex does not start coop; remove the line"},
+      {4,
+       "profiles.x.features.shell_tool: with this profile Codex has its own shell, outside of the "
+       "sandbox; remove the line"}};
+  EXPECT_EQ(
+      find_concerns(client, "config",
+                    "[mcp_servers.coop]\nenabled = false\n[profiles.x.features]\nshell_tool = "
+                    "true\n"),
+      expected);
+}
+
 TEST(SetupClientTest, MistakesAreFindings) {
   policy::Findings findings;
   read_client({"x", "[client]\nnmae = 1\n[[change]]\nfile = \"none\"\n"}, "/c", findings);

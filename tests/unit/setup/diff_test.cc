@@ -30,4 +30,29 @@ TEST(SetupDiffTest, ControlCharactersAreShown) {
             "--- x\n+++ y\n@@ -0,0 +1,1 @@\n+\ta\\x1b[2J\n");
 }
 
+TEST(SetupDiffTest, AChangeInALongLineIsShownWithALittleAround) {
+  const std::string front(500, 'f');
+  const std::string back(500, 'b');
+  const std::string around(80, 'f');
+  EXPECT_EQ(unified_diff(front + "old" + back, front + "new" + back, "x", "y"),
+            "--- x\n+++ y\n@@ -1,1 +1,1 @@\n-…" + around + "old" + std::string(80, 'b') +
+                "…\n\\ no newline at the end\n+…" + around + "new" + std::string(80, 'b') +
+                "…\n\\ no newline at the end\n");
+}
+
+TEST(SetupDiffTest, OfAChangeNothingIsHidden) {
+  const std::string added(5000, 'a');
+  EXPECT_TRUE(unified_diff("", added + "END\n", "x", "y").contains("+" + added + "END\n"));
+  const std::string before(1000, 'x');
+  const std::string diff = unified_diff(before, "1" + before + added + before + "2", "x", "y");
+  EXPECT_TRUE(diff.contains("+1" + before + added + before + "2\n")) << diff;
+}
+
+TEST(SetupDiffTest, ALongLineIsNotCutWithinACharacter) {
+  std::string front;
+  for (int at = 0; at < 301; ++at) front += "ü";
+  EXPECT_FALSE(unified_diff(front + "x", front + "yz", "x", "y").contains("\\x"));
+  EXPECT_FALSE(unified_diff("a" + front + "\n", "a" + front + "\nnew\n", "x", "y").contains("\\x"));
+}
+
 }  // namespace coop::setup

@@ -77,4 +77,14 @@ TEST(TomlEditTest, WhatTheUserAddedMeanwhileStays) {
   EXPECT_EQ(undo_toml("[a]\n", done), (Undone{"[a]\n", Undoing::gone}));
 }
 
+TEST(TomlEditTest, ValuesAreFoundWithTheirLines) {
+  const std::vector<std::string> pattern{"profiles", "*", "x"};
+  const std::vector<TomlPlace> expected{{{"profiles", "a", "x"}, 1, 3},
+                                        {{"profiles", "b", "x"}, true, 6}};
+  EXPECT_EQ(
+      find_toml("y = 1\n[profiles.a]\nx = 1\n[profiles]\n# remark\nb = { x = true }\n", pattern),
+      expected);
+  EXPECT_EQ(find_toml("x = \n", pattern), std::vector<TomlPlace>{});
+}
+
 }  // namespace coop::setup
