@@ -512,6 +512,11 @@ bool read_report(Sandbox::State& state) {
   return true;
 }
 
+void read_last_reports(Sandbox::State& state) {
+  while (is_ready(state.launched.control.get()) && read_report(state)) {
+  }
+}
+
 void kill_all(Sandbox::State& state) { kill_at_once(state.launched.pidfd.get()); }
 
 bool is_alone(const Sandbox::State& state) { return state.ended && state.ended->alone == 1; }
@@ -561,8 +566,7 @@ Result<ExecOutput> collect_result(Sandbox::State& state, Ending ending) {
   // exit (which unmounts) can proceed while we walk.
   if (ending == Ending::timed_out || !is_alone(state)) reap(state);
   // init's last report may still be unread.
-  while (is_ready(state.launched.control.get()) && read_report(state)) {
-  }
+  read_last_reports(state);
   if (state.timed_out) ending = Ending::timed_out;
   state.concluded = true;
   if (is_missing_directory(state)) return std::unexpected(directory_error(state));

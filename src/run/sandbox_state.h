@@ -122,6 +122,8 @@ bool is_alone(const Sandbox::State& state);
 
 // Reads one report. False at EOF.
 bool read_report(Sandbox::State& state);
+// Those that are there already, of a sandbox that has ended.
+void read_last_reports(Sandbox::State& state);
 
 // Kills init, and with it everything inside.
 void kill_all(Sandbox::State& state);

@@ -293,8 +293,8 @@ KERNEL_TEST(KernelPreset, ALoginIsOfferedOnceAtATerminal) {
     const User user;
     make_directories(user / "home/.aider");
     write_file(user / kLogin, "KEY=1\n");
-    const Arguments words{coop_binary(), "run", "--preset", "aider", "--home",
-                          "mine",        "--",  "echo",     "done"};
+    const Arguments words{coop_binary(), "run",  "--preset", "aider", "--network", "none",
+                          "--home",      "mine", "--",       "echo",  "done"};
     Screen first(words, user.options());
     ASSERT_TRUE(first.shows("Copy yours (~/.aider/oauth-keys.env) there? [y/N] ")) << first.seen();
     first.type(answer + "\n");

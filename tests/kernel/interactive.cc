@@ -1,6 +1,9 @@
 // coop at a terminal: the command has its own terminal, and the caller's is restored.
 #include <signal.h>
 
+#include <memory>
+#include <vector>
+
 #include "kernel/screen.h"
 #include "kernel/support.h"
 
@@ -42,6 +45,21 @@ KERNEL_TEST(KernelTerminal, TheGreetingCanBeLeftOut) {
   Screen screen(coop_run(workspace, shell("echo hello"), {"--quiet"}), workspace.options());
   EXPECT_EQ(screen.finish(), 0) << screen.seen();
   EXPECT_EQ(screen.seen(), "hello\r\n");
+}
+
+// The command may end before coop is told of its terminal; several at once make that likely.
+KERNEL_TEST(KernelTerminal, NothingOfAShortCommandsOutputIsLost) {
+  const Workspace workspace;
+  for (int round = 0; round < 15; ++round) {
+    std::vector<std::unique_ptr<Screen>> screens;
+    for (int count = 0; count < 6; ++count)
+      screens.push_back(std::make_unique<Screen>(
+          coop_run(workspace, {"echo", "hello"}, {"--quiet"}), workspace.options()));
+    for (const auto& screen : screens) {
+      EXPECT_EQ(screen->finish(), 0);
+      ASSERT_EQ(screen->seen(), "hello\r\n") << "round " << round;
+    }
+  }
 }
 
 KERNEL_TEST(KernelTerminal, WithoutOneTheStreamsAreTheCallers) {

@@ -73,11 +73,16 @@ Result<std::unique_ptr<Network>> Network::make(const NetworkPlan& plan) {
   network->news_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!network->news_.valid()) return system_error("eventfd");
   shared.news = network->news_.get();
+  shared.plan.publish.clear();
   for (const PublishedPort& port : plan.publish) {
     Result<UniqueFd> opened = open_published(port);
+    // A preset offers its port; another sandbox of the same agent may have taken it a moment ago.
+    const bool offered = port.origin.scope == Scope::preset;
+    if (!opened && offered && opened.error().errno_value == EADDRINUSE) continue;
     if (!opened) opened = std::unexpected(with_hint(std::move(opened).error()));
     UniqueFd listener = TRY(with_context(port.origin, std::move(opened)));
     network->published_.push_back(std::move(listener));
+    shared.plan.publish.push_back(port);
   }
   network->stop_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!network->stop_.valid()) return system_error("eventfd");

@@ -131,6 +131,8 @@ class Relay {
     const Ending ending = TRY(supervise(
         loop_, state_,
         {.deadline = deadline_after(timeout), .before_wait = [this] { choose_descriptors(); }}));
+    // A short command may have ended before we were told of its terminal.
+    read_last_reports(state_);
     drain();
     drop_answers();
     terminal_.leave();
