@@ -56,7 +56,8 @@ KERNEL_TEST(FileViews, ScratchIsReadAndNotWritten) {
   ASSERT_TRUE(view.has_value());
   EXPECT_EQ(read_file(*view, {{"path", "sub/inner"}}).text, "ordinary\n");
   // What a command in this sandbox writes goes to the upper layer, and is what tools read.
-  const Result<UniqueFd> file = open_in_root(shared->view().root, "/work/sub/inner", O_WRONLY | O_TRUNC);
+  const Result<UniqueFd> file =
+      open_in_root(shared->view().root, "/work/sub/inner", O_WRONLY | O_TRUNC);
   ASSERT_TRUE(file.has_value()) << to_text(file.error());
   ASSERT_TRUE(write_all(file->get(), "upper\n", "inner"));
   EXPECT_EQ(read_file(*view, {{"path", "sub/inner"}}).text, "upper\n");
