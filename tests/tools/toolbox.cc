@@ -672,7 +672,7 @@ KERNEL_TEST(Toolbox, TheLogHasEachCallWithNumbersPidAndLatency) {
     records[record.at("message")] = record.at("fields");
   }
   EXPECT_EQ(records["calling a tool"]["tool"], "bash");
-  EXPECT_EQ(records["starting a command"]["arguments"], 2);
+  EXPECT_EQ(records["starting a command"]["arguments"], 3);
   EXPECT_EQ(records["starting a command"]["network"], "none");
   EXPECT_EQ(records["starting a command"]["timeout_ms"], 120000);
   EXPECT_EQ(records["the command has ended"]["exit_code"], 3);
