@@ -245,9 +245,7 @@ constexpr std::array kFlags{
          "what HOME is inside: ephemeral (empty and thrown away; default), workspace, or the NAME "
          "of a private directory that coop keeps (see `coop home`)",
          [](Options& o, Value flag, Value v) -> Result<void> {
-           if (!is_home_name(v))
-             return invalid(flag, "\"" + printable(v) + "\" is not the name of a home",
-                            std::string(kHomeNames));
+           TRY(of_flag(flag, policy::check_home_name(std::string(v))));
            set_value(o, Key::home, flag, std::string(v));
            return {};
          },

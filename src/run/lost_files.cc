@@ -85,16 +85,16 @@ std::optional<std::string> lost_files(int root, const Plan& plan, std::int64_t s
     std::vector<Path> directories{home};
     std::ranges::copy_if(planned, std::back_inserter(directories),
                          [&](const Path& path) { return !is_of_programs(path, home); });
-    struct stat of_home{};
+    std::uint64_t of_home = 0;
     const auto buffer = make_entry_buffer();
     for (const Path& directory : directories) {
-      struct stat status{};
       const Result<UniqueFd> fd =
           open_in_root(root, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
-      if (!fd || ::fstat(fd->get(), &status) < 0) continue;
-      if (directory == home) of_home = status;
-      // Anything else is a mount of the host's.
-      if (status.st_dev != of_home.st_dev || ++looked_at > kMostDirectories) continue;
+      struct statx status{};
+      if (!fd || ::statx(fd->get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0) continue;
+      if (directory == home) of_home = status.stx_mnt_id;
+      // Anything else is another mount: of the host's.
+      if (status.stx_mnt_id != of_home || ++looked_at > kMostDirectories) continue;
       std::size_t entries = 0;
       [[maybe_unused]] const Result<void> unreadable_is_empty =
           for_each_entry(fd->get(), *buffer, [&](std::string_view name, unsigned char) {
@@ -119,7 +119,9 @@ std::optional<std::string> lost_files(int root, const Plan& plan, std::int64_t s
   const bool more = lost.size() > kMostNamed;
   if (more) lost.resize(kMostNamed);
   for (Path& path : lost) path = printable(path);
-  const std::string were = joined(lost, ", ") + (more ? " and more were" : " was");
+  const std::string were = joined(lost, ", ") + (more              ? " and more were"
+                                                 : lost.size() > 1 ? " were"
+                                                                   : " was");
   if (!kept_at.empty())
     return were + " written to the sandbox's own home, which coop keeps at " + printable(kept_at) +
            ": what you need outside belongs into the workspace";

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,19 +85,24 @@ Result<std::unique_ptr<MountWatch>> MountWatch::start(EventLoop& loop, Sandbox::
   watch->table_ = TRY(open_file(table, O_RDONLY));
   TRY(watch->find_trees());
   // What is no mount of its own now lies below one that is read-only.
+  // Any other without a mount has lost it already.
   std::erase_if(watch->guards_, [&](Guard& guard) {
     const std::optional<std::uint64_t> mount = watch->mount_of(guard);
     guard.mount = mount.value_or(0);
-    return mount == 0;
+    return mount == 0 && watch->is_read_only(guard);
   });
   TRY(loop.watch(watch->table_.get(), EPOLLPRI,
                  [raw = watch.get()](std::uint32_t) { raw->look(); }));
+  watch->look();
+  watch->give_up_unreachable();
+  watch->look_regularly();
   return watch;
 }
 
 MountWatch::~MountWatch() {
   if (table_.valid()) loop_.forget(table_.get());
   if (timer_) loop_.cancel(*timer_);
+  if (regular_) loop_.cancel(*regular_);
 }
 
 Result<void> MountWatch::find_trees() {
@@ -144,6 +150,14 @@ std::optional<std::uint64_t> MountWatch::mount_of(const Guard& guard) const {
     return std::nullopt;
   const bool is_root = (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
   return is_root ? status.stx_mnt_id : 0;
+}
+
+bool MountWatch::is_read_only(const Guard& guard) const {
+  const Tree& tree = tree_of(guard);
+  const Path below(relative_to(guard.target, tree.at.place));
+  const Result<UniqueFd> place = open_beneath(tree.at.directory, below, O_PATH | O_NOFOLLOW);
+  struct statvfs status{};
+  return place && ::fstatvfs(place->get(), &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
 // The host has replaced the file: its mount is gone. Or has renamed it: then the mount is still there, and not at the target.
@@ -216,6 +230,29 @@ void MountWatch::make_again(std::span<Guard* const> lost) {
     lost[index]->lost = false;
     lost[index]->mount = mount_of(*lost[index]).value_or(0);
   }
+}
+
+// Below a directory of another user the child could mount nothing either, and the sandbox does not get there.
+void MountWatch::give_up_unreachable() {
+  std::erase_if(guards_, [this](const Guard& guard) {
+    struct stat status{};
+    const bool unreachable = guard.lost && !guard.source.empty() && guard.mount == 0 &&
+                             ::lstat(guard.source.c_str(), &status) == 0;
+    if (unreachable) std::erase(state_.gaps, guard.source);
+    return unreachable;
+  });
+}
+
+// A mount follows a file that the host renames (`mv .env .env~`, as editors do), and no event tells that its name is free.
+void MountWatch::look_regularly() {
+  constexpr std::chrono::milliseconds kInterval{250};
+  constexpr int kShare = 50;  // at most this part of the time
+  const auto start = std::chrono::steady_clock::now();
+  if (regular_) look();
+  const auto end = std::chrono::steady_clock::now();
+  const auto pause =
+      std::max<std::chrono::steady_clock::duration>(kInterval, kShare * (end - start));
+  regular_ = loop_.at(end + pause, [this] { look_regularly(); });
 }
 
 // No event tells when the host has made the file again.

@@ -52,11 +52,14 @@ class MountWatch {
   const Tree& tree_of(const Guard& guard) const;
   // The number of the mount at the target; 0: there is none. Nothing when that cannot be seen.
   std::optional<std::uint64_t> mount_of(const Guard& guard) const;
+  bool is_read_only(const Guard& guard) const;
   bool is_lost(const Guard& guard, const std::set<std::uint64_t>& present) const;
   void look();
   void end_sandbox();
   void make_again(std::span<Guard* const> lost);
   void look_later();
+  void look_regularly();
+  void give_up_unreachable();
 
   EventLoop& loop_;
   Sandbox::State& state_;
@@ -64,6 +67,7 @@ class MountWatch {
   std::vector<Tree> trees_{};
   UniqueFd table_{};  // the sandbox's mountinfo
   std::optional<EventLoop::Timer> timer_{};
+  std::optional<EventLoop::Timer> regular_{};
   std::chrono::milliseconds pause_{};
 };
 

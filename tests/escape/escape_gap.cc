@@ -147,6 +147,36 @@ KERNEL_TEST(EscapeGap, ALostMountIsMadeAgain) {
   }
 }
 
+// A mount follows the file that the host renames, as editors do that keep a copy: its name is free then, and no event says so.
+KERNEL_TEST(EscapeGap, ARenamedFileAndItsSuccessorAreGuarded) {
+  const WithoutFuse by_mounts;
+  for (const char* const view : {"minimal", "host"}) {
+    const Workspace workspace(visible_place());
+    make_repository(workspace);
+    write_file(workspace / ".envrc", "good");
+    write_file(workspace / ".env", "SECRET");
+    const std::string host =
+        "mv .envrc .envrc~; echo good > .envrc; mv .env .env~; echo SECRET > .env;"
+        " mv .git .git.old; cp -r .git.old .git";
+    const std::string attack =
+        "(echo evil >> .git/config) 2>/dev/null && touch wrote; (echo evil > .envrc) 2>/dev/null &&"
+        " touch wrote; grep -q SECRET .env 2>/dev/null && touch wrote; true";
+    const Arguments hidden{"--view", view, "--hide", workspace / ".env"};
+    const json output = in_between(workspace, host, attack, hidden, Supervisor::running);
+    EXPECT_FALSE(exists(workspace / "wrote")) << output.dump(2);
+
+    // Control: where nothing is guarded or hidden the same words succeed.
+    run_bare({"rm", "-rf", ".git", ".git.old", ".envrc~", ".env~"},
+             {.directory = workspace.path()});
+    make_repository(workspace);
+    in_between(workspace, host, attack,
+               {"--view", view, "--allow-guarded", ".git/config", "--allow-guarded", ".envrc",
+                "--allow-guarded", ".git"},
+               Supervisor::running);
+    EXPECT_TRUE(exists(workspace / "wrote"));
+  }
+}
+
 // The host has none for a while; what the sandbox makes there meanwhile does not stay.
 KERNEL_TEST(EscapeGap, ARemovedFileIsGuardedAgainWhenItIsBack) {
   const WithoutFuse by_mounts;

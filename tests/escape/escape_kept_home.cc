@@ -221,6 +221,29 @@ KERNEL_TEST(EscapeKeptHome, FileToolsDoNotReachTheWorkspaceByAnotherName) {
   EXPECT_EQ(read_file(project.kept("other/w/file")), "evil");  // of the home, as asked
 }
 
+// By a link in the home the tools find the workspace, not what lies below its mount in the home.
+KERNEL_TEST(EscapeKeptHome, FileToolsFollowALinkToTheRealWorkspace) {
+  const Project project;
+  const Arguments flags{"--view", "host", "-w", project / ".", "--home", "shared"};
+  ASSERT_EQ(project.run("ln -s " + (project / ".") + " ~/link", {"--home", "shared"}).exit_code, 0);
+  write_file(project / "Makefile", "all: good\n");
+  write_file(project.kept("projects/w/Makefile"), "all: evil\n");
+  write_file(project.kept("projects/w/only"), "decoy");
+  const auto tool = [&](const std::string& name, json arguments, const std::string& path) {
+    arguments["path"] = project / ("../../link/" + path);
+    Arguments words{coop_binary(), "tool", name, arguments.dump()};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return run_bare(words, project.options());
+  };
+  EXPECT_THAT(tool("read_file", json::object(), "Makefile").out, HasSubstr("all: good"));
+  EXPECT_NE(tool("read_file", json::object(), "only").exit_code, 0);
+  EXPECT_EQ(tool("edit_file", {{"old", "all"}, {"new", "every"}}, "Makefile").exit_code, 0);
+  EXPECT_EQ(read_file(project / "Makefile"), "every: good\n");
+  EXPECT_EQ(tool("write_file", {{"content", "new"}}, "fresh").exit_code, 0);
+  EXPECT_EQ(read_file(project / "fresh"), "new");
+  EXPECT_NE(tool("write_file", {{"content", "evil"}}, ".envrc").exit_code, 0);
+}
+
 // Its mounts are gone from the view, and none can be made again: programs that work there must not go on.
 KERNEL_TEST(EscapeKeptHome, ASandboxEndsWhoseWorkspaceAnotherOneRemoves) {
   const Project project;

@@ -26,6 +26,7 @@ const std::vector<Words> kBadFlags{
     {"--cache", "carg"},
     {"--share-cache", "pip"},
     {"--home", ".ssh"},
+    {"--home", "ephemral"},
     {"--home", "a/b"},
     {"--home", ""},
     {"--preset", ""},

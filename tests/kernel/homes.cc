@@ -97,6 +97,19 @@ KERNEL_TEST(KernelHome, AKeptOneLastsUntilItIsRemoved) {
   EXPECT_THAT(gone.err, HasSubstr("there is no such home"));
 }
 
+KERNEL_TEST(KernelHome, WhatIsLeftInItIsToldAndNotWhatIsInTheWorkspace) {
+  const User user;
+  const Arguments flags{"--view", "host", "--home", "mine"};
+  const Ran work = user.run("touch made", flags);
+  EXPECT_EQ(work.exit_code, 0);
+  EXPECT_THAT(work.err, Not(HasSubstr("own home")));
+  const Ran left = user.run("touch ../beside ~/report.md", flags);
+  EXPECT_THAT(left.err, HasSubstr("/home/beside"));
+  EXPECT_THAT(left.err, HasSubstr("/home/report.md"));
+  EXPECT_THAT(left.err, HasSubstr(" were written to the sandbox's own home, which coop keeps at " +
+                                  user.kept("mine/home")));
+}
+
 KERNEL_TEST(KernelHome, ItIsNotRemovedWhileItIsUsed) {
   const User user;
   Process running({coop_binary(), "run", "--home", "mine", "--", "sh", "-c",

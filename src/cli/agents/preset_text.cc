@@ -33,6 +33,14 @@ std::string command_text(const std::vector<std::string>& command) {
   return joined(words, " ");
 }
 
+// Not where the user's own say something about it.
+bool has_arguments(const Request& request) {
+  const std::vector<std::string>& add = request.preset->preset.arguments.add;
+  const std::vector<std::string>& command = request.options.command;
+  return !add.empty() && command.size() > add.size() &&
+         std::equal(add.begin(), add.end(), command.begin() + 1);
+}
+
 }  // namespace
 
 std::string preset_text(const Request& request) {
@@ -41,7 +49,7 @@ std::string preset_text(const Request& request) {
   std::string text = "preset " + preset.name + " (" + preset.title + "):\n";
   if (!request.options.command.empty())
     text += "  command: " + command_text(request.options.command) + "\n";
-  if (!preset.arguments.add.empty())
+  if (has_arguments(request))
     text += "  arguments of " + report::to_text(preset.arguments.origin) + ": " +
             command_text(preset.arguments.add) + "\n";
   std::string_view settings;
@@ -61,7 +69,7 @@ nlohmann::ordered_json preset_json(const Request& request) {
   return {{"name", preset.name},
           {"title", preset.title},
           {"command", request.options.command},
-          {"arguments", preset.arguments.add},
+          {"arguments", has_arguments(request) ? preset.arguments.add : std::vector<std::string>{}},
           {"settings", report::settings_json(settings_of_preset(request.effective.settings),
                                              report::Defaults::left_out)}};
 }

@@ -71,6 +71,17 @@ std::string account_name(const HostFacts& host) {
   return usable ? host.user : "user";
 }
 
+// Agents start the shell of the account: in the host view the user's.
+std::string shell_of(const Policy& policy, const HostFacts& host) {
+  const auto shell = host.environment.find("SHELL");
+  const bool usable = policy.view == View::host && shell != host.environment.end() &&
+                      shell->second.starts_with('/') &&
+                      std::ranges::all_of(shell->second, [](unsigned char letter) {
+                        return letter > ' ' && letter != ':' && letter != 0x7f;
+                      });
+  return usable ? shell->second : "/bin/sh";
+}
+
 struct Accounts {
   std::string passwd{};
   std::string group{};
@@ -82,12 +93,14 @@ Accounts accounts_of(const Policy& policy, const HostFacts& host) {
   const std::uint32_t uid = as_root ? 0 : host.uid;
   const std::uint32_t gid = as_root ? 0 : host.gid;
   const std::string home = home_target(policy, host);
-  Accounts accounts{.passwd = "root:x:0:0:root:" + (uid == 0 ? home : "/root") + ":/bin/sh\n",
-                    .group = "root:x:0:\n"};
+  const std::string shell = shell_of(policy, host);
+  Accounts accounts{
+      .passwd = "root:x:0:0:root:" + (uid == 0 ? home + ":" + shell : "/root:/bin/sh") + "\n",
+      .group = "root:x:0:\n"};
   const std::string name = account_name(host);
   if (uid != 0 && uid != kOverflowId)
-    accounts.passwd +=
-        name + ":x:" + std::to_string(uid) + ":" + std::to_string(gid) + "::" + home + ":/bin/sh\n";
+    accounts.passwd += name + ":x:" + std::to_string(uid) + ":" + std::to_string(gid) +
+                       "::" + home + ":" + shell + "\n";
   if (gid != 0 && gid != kOverflowId) accounts.group += name + ":x:" + std::to_string(gid) + ":\n";
   accounts.passwd += "nobody:x:65534:65534:nobody:" + (uid == kOverflowId ? home : "/nonexistent") +
                      ":/usr/sbin/nologin\n";

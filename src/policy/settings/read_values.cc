@@ -130,17 +130,27 @@ Read read_hostname(const Node& node) {
                    "letters, digits, '-' and '.', at most 63");
 }
 
+}  // namespace
+
+Result<void> check_home_name(const std::string& text) {
+  if (!is_home_name(text))
+    return bad_value(quote(text) + " is not the name of a home", std::string(kHomeNames));
+  // "ephemral" would be kept.
+  constexpr std::array<std::string_view, 2> kWords{"ephemeral", "workspace"};
+  const std::string_view near = nearest(lower(text), kWords, 2);
+  if (near.empty() || near == text) return {};
+  return bad_value(quote(text) + " is too like \"" + std::string(near) + "\" for a home's name",
+                   "did you mean \"" + std::string(near) + "\"? else take another name");
+}
+
+namespace {
+
 Read read_home(const Node& node) {
   const std::string* text = node.text();
   if (text == nullptr) return kWrongType;
-  if (!is_home_name(*text))
-    return bad_value(quote(*text) + " is not the name of a home", std::string(kHomeNames));
-  // "ephemral" would be kept.
-  constexpr std::array<std::string_view, 2> kWords{"ephemeral", "workspace"};
-  const std::string_view near = nearest(lower(*text), kWords, 2);
-  if (near.empty() || near == *text) return *text;
-  return bad_value(quote(*text) + " is too like \"" + std::string(near) + "\" for a home's name",
-                   "did you mean \"" + std::string(near) + "\"? else take another name");
+  const Result<void> checked = check_home_name(*text);
+  if (!checked) return std::unexpected(checked.error());
+  return *text;
 }
 
 Read read_seconds(const Node& node) {

@@ -32,6 +32,9 @@ inline std::unexpected<Error> bad_value(std::string_view message, std::string_vi
   return invalid("value", message, fix);
 }
 
+// What `home` may be; the error is one of bad_value().
+Result<void> check_home_name(const std::string& text);
+
 // Nothing if the value is invalid for this key, which is then reported. Valid items of a list are
 // kept. `name` is the key as written: "pids" for pids_limit.
 std::optional<Setting> read_value(const KeyInfo& key, std::string_view name, const Entry& entry,

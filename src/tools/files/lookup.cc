@@ -76,6 +76,11 @@ std::optional<Path> leading_out(const FileView::State& view, const Path& inside)
   return std::nullopt;
 }
 
+// What is found from the root below a kept home has the name of a tree, and is only what the tree is mounted on.
+bool is_below_a_tree(const FileView::State& view, const Path& asked, const Path& found) {
+  return view.view().start_of(asked).place == "/" && view.view().start_of(found).place != "/";
+}
+
 // The deepest directory above `inside` that exists.
 Result<Found> find_gap(const FileView::State& view, const Request& request, const Path& inside) {
   Found gap;
@@ -98,7 +103,12 @@ Result<Found> look_up(const FileView::State& view, const Request& request, const
                       std::optional<Path>& next) {
   TRY(check_shown(view, request, inside));
   Result<UniqueFd> fd = open_inside(view, inside, O_PATH);
-  if (fd) return opened(view, request, std::move(*fd));
+  if (fd) {
+    Found found = TRY(opened(view, request, std::move(*fd)));
+    if (!is_below_a_tree(view, inside, found.inside)) return found;
+    next = found.inside;
+    return Found{};
+  }
   const int error = fd.error().errno_value;
   if (error == EXDEV && (next = leading_out(view, inside))) return Found{};
   if (error == ELOOP)
@@ -106,6 +116,12 @@ Result<Found> look_up(const FileView::State& view, const Request& request, const
                    in_quotes(request.path) + " goes through a link that cannot be followed");
   if (error != ENOENT) return system_error_of(error, request.operation, printable(request.path));
   Found gap = TRY(find_gap(view, request, inside));
+  if (is_below_a_tree(view, inside, gap.inside)) {
+    Path whole = gap.inside;
+    for (const std::string& name : gap.missing) whole = join(whole, name);
+    next = whole;
+    return Found{};
+  }
   Path rest;
   for (const std::string& name : gap.missing) rest = rest.empty() ? name : join(rest, name);
   const std::optional<std::string> link = link_text(gap.directory.get(), gap.missing.front());
