@@ -55,7 +55,7 @@ json in_between(const Workspace& workspace, const std::string& host, const std::
   if (supervisor == Supervisor::stopped) coop.signal(SIGSTOP);
   on_host(workspace, host);
   if (supervisor == Supervisor::running)
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   write_file(workspace / "go", "");
   EXPECT_TRUE(appears(workspace / "done"));
   if (supervisor == Supervisor::stopped) coop.signal(SIGCONT);

@@ -134,7 +134,7 @@ json replaced_after_a_move(const Project& project, const Arguments& flags) {
   EXPECT_TRUE(appears(project / "started"));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until it watches the mounts
   project.on_host("cp .envrc e; mv e .envrc; cp .env e; mv e .env");
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   write_file(project / "go", "");
   return json_of(coop.finish());
 }
@@ -185,7 +185,7 @@ KERNEL_TEST(EscapeKeptHome, GuardsAreWatchedAlsoWhenDirectoriesAreExchangedMeanw
     racer.reset();
     ASSERT_TRUE(started);
     project.on_host("cp .envrc e; mv e .envrc");
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
     write_file(project / "go", "");
     const Ran ran = coop.finish();
     ASSERT_FALSE(exists(project / "wrote")) << "round " << round << ran.out;
