@@ -34,6 +34,18 @@ bool same_file(int left, const char* path) {
          one.st_ino == other.st_ino;
 }
 
+// A directory on the way belongs to another user, who keeps all others out.
+bool is_behind_another_user(const Path& source) {
+  for (Path path = source; path.size() > 1;) {
+    path = parent_of(path);
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) == 0 && status.st_uid != ::geteuid() &&
+        (status.st_mode & S_IXOTH) == 0)
+      return true;
+  }
+  return false;
+}
+
 // Which of the mounts were made. False for all when there is no agent.
 std::vector<bool> mount_inside(int mounts, const std::vector<child::AgentMount>& list) {
   std::vector<bool> made(list.size());
@@ -235,9 +247,8 @@ void MountWatch::make_again(std::span<Guard* const> lost) {
 // Below a directory of another user the child could mount nothing either, and the sandbox does not get there.
 void MountWatch::give_up_unreachable() {
   std::erase_if(guards_, [this](const Guard& guard) {
-    struct stat status{};
-    const bool unreachable = guard.lost && !guard.source.empty() && guard.mount == 0 &&
-                             ::lstat(guard.source.c_str(), &status) == 0;
+    // Any other may have been replaced once more while it was mounted: it stays lost, and is tried again.
+    const bool unreachable = guard.lost && guard.mount == 0 && is_behind_another_user(guard.source);
     if (unreachable) std::erase(state_.gaps, guard.source);
     return unreachable;
   });
